@@ -410,7 +410,7 @@ class TypedBinaryOp(TypedOperator):
     """z = f(x, y), or z = f(x, ix, jx, y, iy, jy) for a positional operator, on two dtypes."""
 
     opclass = "BinaryOp"
-    _monoid: Any = None  # the monoid that made this copy of the operator; see `TypedMonoid.joining`
+    _monoid: Any = None  # the monoid that created this copy; see `TypedMonoid.joining`
 
     def __init__(self, op: BinaryOp, dtypes: tuple[DataType, ...], result: Result):
         self.type2 = dtypes[1]

@@ -49,15 +49,15 @@ def all_parents(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
-            negative weights. Without weights both run a breadth-first search.
-        cutoff: the maximum distance: vertices farther away are not reached. None sets no bound. It
+            negative weights. Without weights, both methods run a breadth-first search.
+        cutoff: the maximum distance; vertices farther away are not reached. None means no limit. It
             must be None if the method is "bellman-ford" and weights are used.
 
     Returns:

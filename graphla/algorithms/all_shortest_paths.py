@@ -31,22 +31,22 @@ def all_shortest_paths(
 
     List all shortest paths from one vertex to another.
 
-    The number of paths may grow exponentially with the number of vertices; `path_count` computes
-    it.
+    The number of paths may grow exponentially with the number of vertices; `path_count` counts the
+    paths without listing them.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         source: the first vertex of the paths.
         target: the last vertex of the paths.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
-            negative weights. Without weights both run a breadth-first search.
+            negative weights. Without weights, both methods run a breadth-first search.
 
     Returns:
-        list[list[int]]: the vertices of each path, both ends included; labels if A is a Graph. No
+        list[list[int]]: the vertices of each path, including both ends; labels if A is a Graph. No
             path visits a vertex twice, even along edges of weight 0.
 
     Raises:
@@ -119,26 +119,26 @@ def shortest_paths(
 
     List one shortest path from a source to each vertex that can be reached.
 
-    The paths together may have O(n²) vertices; `sssp` and `bfs` return the parents, which take O(n)
-    memory. Other functions find the path to one vertex (`shortest_path`) or all paths to it
+    The paths together may have O(n²) vertices; `sssp` and `bfs` return only the parents, which take
+    O(n) memory. Other functions find the path to one vertex (`shortest_path`) or all paths to it
     (`all_shortest_paths`).
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source. Each path begins at the nearest source.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
-            negative weights. Without weights both run a breadth-first search.
-        cutoff: the maximum length of a path; None sets no bound. It must be None if the method is
+            negative weights. Without weights, both methods run a breadth-first search.
+        cutoff: the maximum length of a path; None means no limit. It must be None if the method is
             "bellman-ford" and weights are used.
 
     Returns:
         list[list[int]]: for each reached vertex, in ascending order, the vertices of a shortest
-            path from a source to it, both ends included; labels if A is a Graph.
+            path from a source to it, including both ends; labels if A is a Graph.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -46,17 +46,17 @@ def degree_assortativity(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         x: which degree of an edge's source to use in a directed graph: "out" or "in".
         y: which degree of an edge's target to use in a directed graph: "out" or "in".
         weight: how to compute the degrees: None or False counts edges; True, or the name of an edge
             attribute as in NetworkX, sums the values of A. In the correlation, each edge counts
             once in either case.
-        nodes: a list or array of vertices; only edges between two of them count. None uses all
+        nodes: a list or array of vertices; only edges between two of them count. None means all
             edges.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         float: the correlation, from -1 to 1; NaN if there are no edges, or if the degrees of all
@@ -97,10 +97,10 @@ def numeric_assortativity(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         values: the number of each vertex: a Vector of size n, or a mapping from vertex to number.
-        nodes: a list or array of vertices; only edges between two of them count. None uses all
+        nodes: a list or array of vertices; only edges between two of them count. None means all
             edges.
 
     Returns:
@@ -142,11 +142,11 @@ def attribute_assortativity(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         values: the category of each vertex, a number: a Vector of size n, or a mapping from vertex
             to number.
-        nodes: a list or array of vertices; only edges between two of them count. None uses all
+        nodes: a list or array of vertices; only edges between two of them count. None means all
             edges.
 
     Returns:

@@ -45,20 +45,20 @@ def astar_path(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         source: the first vertex of the path.
         target: the last vertex of the path.
         heuristic: the estimated distance from each vertex to the target: a Vector of size n, or a
             mapping, where a missing entry means 0; or a function that is called with a vertex and
-            the target. None estimates all distances as 0.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A, which
-            must be at least 0; None or False to count each edge as 1.
-        cutoff: the maximum length: paths that are longer, or estimated to be longer, are ignored.
-            None sets no bound.
+            the target. None means that all estimates are 0.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A, which
+            must be at least 0, are used; if None or False, each edge counts as 1.
+        cutoff: the maximum length; paths that are longer, or estimated to be longer, are ignored.
+            None means no limit.
 
     Returns:
-        list[int]: the vertices of the path, both ends included; labels if A is a Graph.
+        list[int]: the vertices of the path, including both ends; labels if A is a Graph.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -26,14 +26,15 @@ def average_path_length(
 
     Compute the mean length of a shortest path.
 
-    Takes n searches; without weights, 64 searches run at once, each using one bit of a 64-bit word.
+    The function runs n searches; without weights, 64 searches run at once, each using one bit of a
+    64-bit word.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         method: "unweighted", "dijkstra" or "bellman-ford". Only "bellman-ford" accepts negative
             weights. None chooses "dijkstra" if `weight` is set, otherwise "unweighted".
 

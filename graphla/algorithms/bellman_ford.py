@@ -71,12 +71,12 @@ def bellman_ford(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A are the edge lengths.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are the edge lengths.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source. A source has distance 0, unless a path to it has a negative length.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1.
         parents: whether to also return the predecessor of each vertex on a shortest path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
             sources, the search visits only vertices that the mask selects.
@@ -84,8 +84,8 @@ def bellman_ford(
     Returns:
         ShortestPaths: (distances, parents), with entries at the reached vertices. `distances` is a
             Vector of size n, of dtype FP64 for floating-point weights, otherwise INT64 and exact.
-            `parents` is None, or with `parents=True` a Vector of dtype INT32; if there are several
-            shortest paths, the parents describe one of them.
+            With `parents=True`, `parents` is a Vector of dtype INT32; otherwise it is None. If
+            there are several shortest paths, the parents describe one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -93,9 +93,10 @@ def bellman_ford(
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector or mask are not on the same device.
         InvalidValue: If the source reaches a cycle with a negative total weight (the message names
-            one of its vertices, and `negative_cycle` returns the whole cycle), if rounded lengths
-            keep decreasing around a cycle whose weights add up to about 0, if a weight is NaN, or
-            if weights are used and A is a Graph whose parallel edges were summed.
+            one of its vertices, and `negative_cycle` returns the whole cycle), if, because of
+            rounding, lengths decrease without end around a cycle whose weights add up to about 0,
+            if a weight is NaN, or if weights are used and A is a Graph whose parallel edges were
+            summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -135,10 +136,10 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A are the edge weights.
-        source: a vertex or several vertices; only cycles that they reach are found. None finds a
-            cycle anywhere.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are the edge weights.
+        source: a vertex or several vertices; only cycles that they reach are found. If None, the
+            cycle may be anywhere in the graph.
 
     Returns:
         list[int] | None: the vertices of a cycle in the order of its edges, with the first vertex
@@ -150,8 +151,9 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector of sources are not on the same device.
-        InvalidValue: If rounded lengths keep decreasing around a cycle whose weights add up to
-            about 0, if a weight is NaN, or if A is a Graph whose parallel edges were summed.
+        InvalidValue: If, because of rounding, lengths decrease without end around a cycle whose
+            weights add up to about 0, if a weight is NaN, or if A is a Graph whose parallel edges
+            were summed.
         OverflowError: If a length does not fit in INT64.
 
     Examples:

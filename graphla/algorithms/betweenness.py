@@ -53,19 +53,19 @@ def betweenness(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         k: the number of vertices to sample as sources; the sum is scaled up accordingly, as in
-            NetworkX. None uses all vertices.
+            NetworkX. None means all vertices.
         normalized: whether to divide by the number of pairs (s, t).
-        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
-            to use the values of A as lengths, which must be above 0.
+        weight: if None or False, paths are measured in edges; if True, or the name of an edge
+            attribute as in NetworkX, the values of A are the lengths, which must be above 0.
         endpoints: whether a path also counts for its two end vertices.
         seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
             seed always gives the same result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric. In an undirected graph each pair is counted
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric. In an undirected graph each pair is counted
             once.
 
     Returns:
@@ -144,18 +144,18 @@ def edge_betweenness(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         k: the number of vertices to sample as sources; the sum is scaled up accordingly, as in
-            NetworkX. None uses all vertices.
+            NetworkX. None means all vertices.
         normalized: whether to divide by the number of pairs (s, t).
-        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
-            to use the values of A as lengths, which must be above 0.
+        weight: if None or False, paths are measured in edges; if True, or the name of an edge
+            attribute as in NetworkX, the values of A are the lengths, which must be above 0.
         seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
             seed always gives the same result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric. In an undirected graph each pair is counted
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric. In an undirected graph each pair is counted
             once.
 
     Returns:

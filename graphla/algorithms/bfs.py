@@ -126,16 +126,16 @@ def bfs(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source. A source has level 0 and is its own parent.
         levels: the dtype of the levels: "INT32", or "UINT8", which is faster but cannot hold a
             level above 254; None to omit the levels.
         parents: True for an arbitrary valid parent of each vertex, "least" for the smallest one,
             False for no parents.
-        cutoff: the maximum level: vertices more than `cutoff` edges away are not reached. None
-            sets no bound.
+        cutoff: the maximum level; vertices more than `cutoff` edges away are not reached. None
+            means no limit.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
             sources, the search visits only vertices that the mask selects.
 

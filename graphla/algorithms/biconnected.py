@@ -2,9 +2,9 @@
 
 A biconnected component is a maximal set of edges in which any two are on a common simple cycle, or
 a single edge that is not on a cycle. The components share only articulation points. One depth-first
-search on the CPU finds all components (J. Hopcroft and R. Tarjan, 1973). Let v be the end of an
-edge that the search discovered later than the other end. The edge is in the same component as the
-tree edge from the parent of v to v.
+search on the CPU finds all components (J. Hopcroft and R. Tarjan, 1973). For each edge, let v be
+the end that the search discovered later. The edge is in the same component as the tree edge from
+the parent of v to v.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def bridges(A: Matrix) -> Matrix:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels.
 
     Returns:
         Matrix: a symmetric Matrix with the shape and dtype of A that holds the bridges, with their
@@ -91,8 +91,8 @@ def articulation_points(A: Matrix) -> Vector:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         Vector: a Vector of size n and dtype BOOL, true at the articulation points and without
@@ -130,8 +130,8 @@ def biconnected_components(A: Matrix) -> Matrix:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         Matrix: a symmetric Matrix of dtype INT64 with the edges of A that are not self-loops.

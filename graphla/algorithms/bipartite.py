@@ -2,8 +2,8 @@
 
 D. Kőnig (1916) showed that these are the graphs without a cycle of odd length. One breadth-first
 search starts from the smallest vertex of each component. The graph is bipartite if and only if no
-edge joins two vertices of the same level. Such an edge {u, v} closes an odd cycle with the paths in
-the search tree from u and from v to their lowest common ancestor.
+edge joins two vertices of the same level. If there is such an edge {u, v}, it forms an odd cycle
+together with the tree paths from u and v to their lowest common ancestor.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def two_color(A: Matrix) -> Vector:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         Vector: the colors, a full Vector of size n and dtype INT64.
@@ -85,8 +85,8 @@ def is_bipartite(A: Matrix) -> bool:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         bool: whether the graph is bipartite.

@@ -25,8 +25,8 @@ def hopcroft_karp_matching(A: Matrix, top: Any = None) -> Vector:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
         top: the vertices on one side of the graph; each edge must join one of them to another
             vertex. None means that the function finds the two sides.
 

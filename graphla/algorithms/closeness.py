@@ -72,11 +72,11 @@ def closeness(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         u: a single vertex, a list or array of vertices, or None for all vertices.
-        distance: None or False to count edges; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A, which must be at least 0.
+        distance: if None or False, paths are measured in edges; if True, or the name of an edge
+            attribute as in NetworkX, the values of A are the lengths, which must be at least 0.
         wf_improved: whether to multiply by (r - 1) / (n - 1), the fraction of the other vertices
             that reach v (Wasserman and Faust), so that vertices in small components do not rank
             first.

@@ -67,19 +67,19 @@ def clustering(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
     are joined by an edge.
 
     For each vertex, `total` is the number of edges into and out of it, `mutual` is the number of
-    pairs of opposite edges, and t is twice the number of directed triangles around it. For an
-    undirected graph this is the number of triangles divided by the number of pairs of neighbors. c
-    is 0 if there is no triangle. Self-loops are ignored. Takes at most O(m √m) time.
+    pairs of opposite edges, and t is twice the number of directed triangles around it. In an
+    undirected graph, c is the number of triangles divided by the number of pairs of neighbors. c is
+    0 if there is no triangle. Self-loops are ignored. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. A Matrix that is not symmetric is a directed
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. A Matrix that is not symmetric is a directed
             graph, in which triangles of all directions count.
         nodes: a single vertex, a list or array of vertices, or None for all vertices.
-        weight: None or False to count triangles; True, or the name of an edge attribute as in
-            NetworkX, to count each triangle as the cube root of the product of its weights, where
-            each weight is divided by the largest weight in A.
+        weight: if None or False, triangles are counted; if True, or the name of an edge attribute
+            as in NetworkX, each triangle counts as the cube root of the product of its weights,
+            where each weight is divided by the largest weight in A.
 
     Returns:
         Vector | float: a float if `nodes` is one vertex; otherwise a Vector of size n and dtype
@@ -147,12 +147,12 @@ def average_clustering(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. A Matrix that is not symmetric is a directed
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. A Matrix that is not symmetric is a directed
             graph.
         nodes: the vertices to average over, one or several; None for all vertices.
-        weight: None or False to count triangles; True, or the name of an edge attribute as in
-            NetworkX, to weight triangles as in `clustering`.
+        weight: if None or False, triangles are counted; if True, or the name of an edge attribute
+            as in NetworkX, they are weighted as in `clustering`.
         count_zeros: whether vertices with coefficient 0 are included in the mean.
 
     Returns:
@@ -196,13 +196,13 @@ def transitivity(A: Matrix) -> float:
 
     In an undirected graph this is three times the number of triangles divided by the number of
     paths of length 2. In a directed graph, as in NetworkX, it is the fraction of pairs of out-edges
-    of the same vertex whose targets are joined by an edge. In the formula, N is
-    A without self-loops, because self-loops are ignored. Takes at most O(m √m) time.
+    of the same vertex whose targets are joined by an edge. Self-loops are ignored: in the formula,
+    N is A without self-loops. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         float: the fraction, from 0 to 1; 0 if there is no triangle.
@@ -241,8 +241,8 @@ def _count_densely(
     The function multiplies dense arrays, so the graph must be tiny.
 
     With weights, each closed pair counts as the geometric mean of the weights of its triangle,
-    divided by the largest weight. The result is None if a quotient is not finite, because in a
-    product of dense arrays it would affect the sums of all vertices.
+    divided by the largest weight. The result is None if a weight is not finite after this division,
+    because a product of dense arrays would spread its value to the sums of all vertices.
     """
     D = common_neighbors.dense_array(N)
     if is_symmetric(N) and not is_weighted:

@@ -43,8 +43,8 @@ def greedy_color(
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
         strategy: the order of the vertices: "largest_first" sorts them by descending degree, with
             equal degrees in random order; "random_sequential" uses a random order.
         seed: determines the random order: None (the same as 0), a non-negative integer, or a

@@ -17,8 +17,8 @@ def complement(A: Matrix) -> Matrix:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype BOOL that is true at (i, j) if i -> j is an edge

@@ -7,7 +7,7 @@ trees and become shallower, so about a dozen rounds suffice. Propagating labels 
 need as many rounds as the longest shortest path has edges.
 
 Invariants, at the head of each round of FastSV:
-- parent is full, and parent(i) is a vertex in the component of i. It is at most i and never
+- parent is full, and parent(i) is a vertex in the component of i. parent(i) is at most i and never
   increases, so there are no cycles;
 - grandparent(i) = parent(parent(i)).
 If a round changes no grandparent, each vertex points at the smallest vertex of its component.
@@ -38,8 +38,8 @@ def connected_components(A: Matrix) -> Vector:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. Two vertices have the same
@@ -75,8 +75,8 @@ def component_count(A: Matrix) -> int:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         int: the number of components, 0 if the graph has no vertices.
@@ -104,8 +104,8 @@ def is_connected(A: Matrix) -> bool:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         bool: whether there is exactly one component.

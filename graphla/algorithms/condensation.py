@@ -32,12 +32,12 @@ def condensation(A: Matrix) -> Condensation:
 
     Contract each strong component to one vertex.
 
-    Takes the time of `strong_components`, plus O(n + m) for the products.
+    Takes as long as `strong_components`, plus O(n + m) time for the products.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         Condensation: (matrix, component). Components are numbered by their smallest vertex, in

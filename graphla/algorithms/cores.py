@@ -43,10 +43,10 @@ def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         Vector: the core numbers, a full Vector of size n and dtype INT64.
@@ -87,13 +87,13 @@ def k_core(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        k: the minimum degree, at least 0; None uses the largest core number.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        k: the minimum degree, at least 0; None means the largest core number.
         core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
             or a mapping from vertex to number.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the
@@ -138,13 +138,13 @@ def k_shell(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        k: the core number of the shell, at least 0; None uses the largest core number.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        k: the core number of the shell, at least 0; None means the largest core number.
         core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
             or a mapping from vertex to number.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the
@@ -189,14 +189,14 @@ def k_crust(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        k: the largest core number in the crust, at least 0; None uses the largest core number
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        k: the largest core number in the crust, at least 0; None means the largest core number
             minus 1.
         core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
             or a mapping from vertex to number.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the
@@ -243,13 +243,13 @@ def k_corona(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         k: the core number and the number of neighbors, at least 0.
         core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
             or a mapping from vertex to number.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the

@@ -31,10 +31,10 @@ def dag_longest_path(A: Matrix, weight: bool | str | None = True) -> list[int]:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1. Values may be negative.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1. Values may be negative.
 
     Returns:
         list[int]: the vertices of the path, at least one; labels if A is a Graph. The list is empty
@@ -77,10 +77,10 @@ def dag_longest_path_length(A: Matrix, weight: bool | str | None = True) -> floa
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1. Values may be negative.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1. Values may be negative.
 
     Returns:
         float: the sum of the weights, at least 0: an int without weights or for integer weights,

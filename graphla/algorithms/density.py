@@ -14,14 +14,14 @@ def density(A: Matrix, *, directed: bool | None = None) -> float:
     Compute the fraction of the possible edges that exist in the graph.
 
     The possible edges do not include self-loops. So the density of a graph with self-loops may
-    exceed 1, as in NetworkX. It is 0 if the graph has no edges.
+    exceed 1, as in NetworkX. The density is 0 if the graph has no edges.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         float: the density.

@@ -40,14 +40,15 @@ def diameter(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
-        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same in both cases.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Values must be at least 0.
+        usebounds: whether to skip searches that the bounds make unnecessary. With False, the
+            default in NetworkX, a search runs from every vertex. The result is the same in both
+            cases.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
 
     Returns:
         float: the diameter: an int without weights or for integer weights, otherwise a float.
@@ -94,14 +95,15 @@ def radius(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
-        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same in both cases.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Values must be at least 0.
+        usebounds: whether to skip searches that the bounds make unnecessary. With False, the
+            default in NetworkX, a search runs from every vertex. The result is the same in both
+            cases.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
 
     Returns:
         float: the radius: an int without weights or for integer weights, otherwise a float.
@@ -147,14 +149,15 @@ def center(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
-        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same in both cases.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Values must be at least 0.
+        usebounds: whether to skip searches that the bounds make unnecessary. With False, the
+            default in NetworkX, a search runs from every vertex. The result is the same in both
+            cases.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
 
     Returns:
         Vector: a Vector of size n and dtype BOOL, true at the center and without entries elsewhere.
@@ -200,14 +203,15 @@ def periphery(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
-        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same in both cases.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Values must be at least 0.
+        usebounds: whether to skip searches that the bounds make unnecessary. With False, the
+            default in NetworkX, a search runs from every vertex. The result is the same in both
+            cases.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
 
     Returns:
         Vector: a Vector of size n and dtype BOOL, true at the periphery and without entries

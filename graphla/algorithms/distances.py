@@ -3,7 +3,8 @@
 Unweighted lengths come from breadth-first searches that run 64 at a time. Each vertex has a 64-bit
 word with one bit per search, which records the searches that have reached it. Following an edge
 updates all 64 searches at once (M. Then et al., 2014). Weighted lengths are the closure D = D min
-(D min.+ A) with one row per source, starting from D(i, s(i)) = 0.
+(D min.+ A) with one row per source. It starts from D(i, s(i)) = 0, where s(i) is the source of row
+i.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ def bfs_levels(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         sources: a list or array of k vertices from which to search. None means all vertices.
         dtype: "INT32", or "UINT8" for a quarter of the memory.
-        cutoff: the maximum level: vertices more than `cutoff` edges away from a source are not
-            reached. None sets no bound.
+        cutoff: the maximum level; vertices more than `cutoff` edges away from a source are not
+            reached. None means no limit.
         mask: a mask of size n, such as `~forbidden.S`. Apart from the sources, the searches visit
             only vertices that the mask selects.
 
@@ -99,14 +100,14 @@ def all_pairs_lengths(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         sources: a list or array of k vertices, one for each row of the result. None means all
             vertices.
-        cutoff: the maximum length: longer paths have no entry in the result. None sets no bound.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Negative values are allowed if no cycle has a negative
-            total weight.
+        cutoff: the maximum length; longer paths have no entry in the result. None means no limit.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Negative values are allowed if no cycle has a
+            negative total weight.
 
     Returns:
         Matrix: a Matrix of shape (k, n) without entries for pairs that are not joined by a path.

@@ -104,13 +104,13 @@ def eccentricity(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         v: a single vertex, a list or array of vertices, or None for all vertices.
         sp: the lengths of shortest paths between all vertices, if known: a Matrix of shape (n, n),
             as `all_pairs_lengths` returns it.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Values must be at least 0.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
 
     Returns:
         Vector | float | None: a number if `v` is one vertex, or None if it does not reach all other
@@ -155,7 +155,7 @@ def eccentricity(
         found = (
             None
             # If path lengths have rounding errors, the bounds are widened. The bounds of a vertex
-            # then agree only after a search from this vertex, so they would save no searches.
+            # then agree only after a search from this vertex, so the bounds would save no searches.
             if v is not None or (weighs and rounding_error(A))
             else search_bounds(A, weighs, Bounds.differ, ("lowest", "highest"))
         )
@@ -246,8 +246,8 @@ def search_bounds(
         count = int(flags.sum())
         if not count:
             return found
-        # One search from each remaining vertex would also give the result. Run these searches as
-        # soon as the cost of all previous searches has reached their cost. This at most doubles the
+        # One search from each remaining vertex would also give the result. Run these searches once
+        # the previous searches have cost as much as these would cost. This at most doubles the
         # total cost, as in the ski rental problem.
         price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:

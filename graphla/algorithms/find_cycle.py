@@ -51,12 +51,13 @@ def find_cycle(A: Matrix, source: Any = None, *, directed: bool | None = None) -
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
-        source: a vertex or several vertices; only cycles that they reach are found. None finds a
-            cycle anywhere.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and True for a
-            Matrix. In an undirected graph, a cycle is a self-loop or has at least three vertices.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
+        source: a vertex or several vertices; only cycles that they reach are found. If None, the
+            cycle may be anywhere in the graph.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is directed. In an undirected graph, a cycle is a self-loop or has at least three
+            vertices.
 
     Returns:
         list[int] | None: the vertices of a cycle in the order of its edges, with the first vertex

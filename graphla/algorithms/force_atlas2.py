@@ -56,17 +56,17 @@ def forceatlas2_layout(
 
     Compute positions of the vertices at which attraction and repulsion are in balance.
 
-    d(i, j) is the distance of two vertices, m are the masses, and r is `scaling_ratio`. The first
-    sum goes over the edges, and the second over all pairs of vertices. s(i) is the speed of a
+    d(i, j) is the distance between two vertices, m holds the masses, and r is `scaling_ratio`. The
+    first sum goes over the edges, and the second over all pairs of vertices. s(i) is the speed of a
     vertex, which decreases if the vertex swings, that is, if its force keeps changing. Gravity also
     pulls each vertex to the center. A round takes O(n²) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         pos: the initial coordinates: a list with one full Vector of size n per dimension, such as
-            the result of `spectral_layout`. None draws them at random.
+            the result of `spectral_layout`. None means random coordinates.
         max_iter: the maximum number of rounds, at least 0.
         jitter_tolerance: how far vertices may swing in a round, at least 0.
         scaling_ratio: the strength of the repulsion.
@@ -78,14 +78,14 @@ def forceatlas2_layout(
         node_size: the radii of the vertices: a Vector of size n or a mapping from vertex to number.
             If given, the radii are subtracted from distances, and a vertex without a given radius
             has the radius 1.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         linlog: whether the attraction grows with the logarithm of the distance.
         seed: determines the random positions: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`.
         dim: the number of dimensions, at least 1, unless `pos` is given.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric. It determines the default masses.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric. It determines the default masses.
 
     Returns:
         tuple[Vector, ...]: one full Vector of size n and dtype FP64 per dimension, with the

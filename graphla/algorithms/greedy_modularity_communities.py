@@ -50,18 +50,18 @@ def greedy_modularity_communities(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A, which must be at least 0.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
         resolution: the resolution γ of the modularity, at least 0; values above 1 favor smaller
             communities.
         cutoff: the minimum number of communities, from 1 to n, at which mergers end.
-        best_n: the maximum number of communities: as long as there are more, communities merge
-            even if that lowers the modularity. None stands for n. If no edges are left between
-            communities, more communities may remain.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric. In an undirected graph each self-loop counts
+        best_n: the maximum number of communities. As long as there are more, communities merge even
+            if this lowers the modularity. None means n. If no edges are left between communities,
+            more communities may remain.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric. In an undirected graph each self-loop counts
             twice, as in NetworkX.
 
     Returns:

@@ -36,11 +36,11 @@ def harmonic(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         nbunch: a list or array of the vertices v for which to compute h(v); None for all vertices.
-        distance: None or False to count edges; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A, which must be at least 0.
+        distance: if None or False, paths are measured in edges; if True, or the name of an edge
+            attribute as in NetworkX, the values of A are the lengths, which must be at least 0.
         sources: a list or array of the vertices s to sum over; None for all vertices.
 
     Returns:

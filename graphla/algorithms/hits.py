@@ -3,7 +3,7 @@
 J. Kleinberg (1999) defined them as the singular vectors for the largest singular value of A. The
 power method needs many rounds if the second singular value is close to the largest. Here each round
 takes the best combination of the last vector, its residual, and the last step (A. Knyazev, 2001).
-This needs about the square root of that number of rounds.
+If the power method needs k rounds, this method needs about √k.
 
 Invariants at the start of each round, for M = AAᵀ: the vector `step` is what the previous round
 added to a multiple of h, and 0 before the first round. `moved` is hM, and `moved_step` is the
@@ -31,7 +31,8 @@ from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
 """A round ignores the last step if the step is a linear combination of h and the residual, up to
-rounding: after scaling to length 1, the square of its distance from their span is at most this."""
+rounding: after the step is scaled to length 1, the square of its distance from the span of h and
+the residual is at most this number."""
 
 TINY = sys.float_info.min
 """The smallest positive normal number, which replaces a denominator that is 0."""
@@ -74,15 +75,15 @@ def hits(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A are weights, which must be at
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are weights, which must be at
             least 0.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance, relative to θ, at least 0.
         nstart: the hubs to start from: a Vector of size n or a mapping from vertex to number. None
-            starts with equal hubs.
-        normalized: whether to scale the hubs, and the authorities, so that they add up to 1.
-            Otherwise the authorities have Euclidean length 1, and the hubs are aAᵀ.
+            means equal hubs.
+        normalized: whether to scale both results so that each of them adds up to 1. Otherwise the
+            authorities have Euclidean length 1, and the hubs are aAᵀ.
 
     Returns:
         Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. Both are 0 everywhere

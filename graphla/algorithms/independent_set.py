@@ -41,8 +41,8 @@ def maximal_independent_set(
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
         nodes: a list or array of vertices that the set must contain; no edge may join two of them.
             With None, no vertex is required.
         seed: determines which of the possible sets is found: None (the same as 0), a non-negative

@@ -30,17 +30,17 @@ def k_edge_components(A: Matrix, k: int, *, directed: bool | None = None) -> Vec
 
     Label each vertex with the smallest vertex of its k-edge-connected component.
 
-    Takes about O(n + m) time for k = 1, or k = 2 in an undirected graph; otherwise up to n maximum
-    flows (2 n in a directed graph), which run on the CPU.
+    Takes about O(n + m) time if k = 1, or if k = 2 and the graph is undirected; otherwise it
+    computes up to n maximum flows (2 n in a directed graph) on the CPU.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         k: the number of edges that must be removed to separate two vertices of a component, at
             least 1.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. Paths between two vertices of a

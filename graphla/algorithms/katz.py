@@ -43,18 +43,18 @@ def katz(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         alpha: the factor per edge, any number.
         beta: the base value of each vertex, before walks are counted: one number, or a Vector of
             size n or a mapping with a value for every vertex.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
         nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
-            None starts from 0.
+            None means 0 everywhere.
         normalized: whether to divide by the Euclidean length of the result.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64.

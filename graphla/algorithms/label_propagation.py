@@ -60,10 +60,10 @@ def label_propagation(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
-            to add up the values of A, which must be at least 0.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        weight: if None or False, edges are counted; if True, or the name of an edge attribute as in
+            NetworkX, the values of A, which must be at least 0, are added up.
         seed: None to take the smallest of several labels with equal counts; a non-negative integer
             or a `numpy.random.Generator` to take the first of them in a random order. Unless
             `synchronous` is set, the seed (0 for None) also decides which vertices change first.

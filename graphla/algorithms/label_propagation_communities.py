@@ -48,8 +48,8 @@ def label_propagation_communities(A: Matrix) -> Vector:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64; each is the smallest vertex of
@@ -95,10 +95,10 @@ def asyn_lpa_communities(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
-            to add up the values of A, which must be at least 0.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        weight: if None or False, edges are counted; if True, or the name of an edge attribute as in
+            NetworkX, the values of A, which must be at least 0, are added up.
         seed: determines the random orders: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`.
 
@@ -148,13 +148,13 @@ def _colors(A: Matrix) -> Vector:
 
 
 def _turns_by_color(colors: Vector, _round: int) -> Any:
-    """Return the vertices by ascending color, and salts of 2^15, which prefer the largest label."""
+    """Return the vertices by ascending color, and salts of 2^15: ties go to the largest label."""
     order = colors.to_dense(copy=False).argsort(kind="stable")
     return order, np.full(colors.size, 1 << 15)
 
 
 def _random_turns(A: Matrix, seed: int, k: int) -> Any:
-    """Return the vertices in a random order for round k, and a random odd salt for each vertex."""
+    """Return a random order of the vertices for round k, and a random odd salt for each vertex."""
     numbers = hashed_random.priorities(A, hashed_random.mix(seed + k)).to_dense(copy=False)
     salts = (
         hashed_random.priorities(A, hashed_random.mix(seed + k + (1 << 32))).to_dense(copy=False)

@@ -36,15 +36,15 @@ def laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> Matrix:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1.
 
     Returns:
         Matrix: a Matrix with the shape of A. Its dtype is that of A, or INT64 if A has unsigned or
-            BOOL values or `weight` is None. It has an entry wherever A has one, and on the diagonal
-            of each row that is not empty.
+            BOOL values or `weight` is None. It has an entry at each entry of A, and on the diagonal
+            of each nonempty row.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -66,18 +66,18 @@ def normalized_laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> 
 
     Compute the normalized Laplacian matrix.
 
-    A vertex whose degree is 0 counts as 0 in D^(-1/2). Takes O(n + m) time.
+    In D^(-1/2), the value for a vertex with degree 0 is 0. Takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1.
 
     Returns:
-        Matrix: a Matrix with the shape of A and dtype FP64. It has an entry wherever A has one, and
-            on the diagonal of each row that is not empty.
+        Matrix: a Matrix with the shape of A and dtype FP64. It has an entry at each entry of A, and
+            on the diagonal of each nonempty row.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -123,11 +123,11 @@ def directed_laplacian_matrix(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
-            proportion to the values of A, which must be at least 0; None or False to choose them
-            with equal probability.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        weight: if True, or the name of an edge attribute as in NetworkX, out-edges are chosen in
+            proportion to the values of A, which must be at least 0. If None or False, all out-edges
+            of a vertex are equally likely.
         walk_type: "random" follows an out-edge in each step; "lazy" does so with probability 1/2,
             and otherwise stays; "pagerank" jumps to a random vertex with probability 1 - `alpha`,
             and at a vertex without out-edges. None chooses "pagerank" if the graph is not strongly
@@ -177,11 +177,11 @@ def directed_combinatorial_laplacian_matrix(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
-            proportion to the values of A, which must be at least 0; None or False to choose them
-            with equal probability.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        weight: if True, or the name of an edge attribute as in NetworkX, out-edges are chosen in
+            proportion to the values of A, which must be at least 0. If None or False, all out-edges
+            of a vertex are equally likely.
         walk_type: the random walk: "random", "lazy", "pagerank" or None, as in
             `directed_laplacian_matrix`.
         alpha: the probability of following an edge in the walk "pagerank", above 0 and below 1.

@@ -25,8 +25,8 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         sources: one vertex; several vertices as a list, an array or a set; or a Vector with an
             entry at each source.
 

@@ -71,23 +71,23 @@ def leiden(
     into well-connected parts, and merges each part into one vertex of the next level. Each
     community of the result is connected (in a directed graph, weakly connected). Takes about O(m)
     time per round. On the CPU, results for the same seed are identical with and without Numba, and
-    for any number of threads. On a GPU, where many vertices move at once, they differ from those on
-    the CPU but have about the same modularity.
+    for any number of threads. On a GPU, where many vertices move at once, the results differ from
+    those on the CPU but have about the same modularity.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A, which
-            must be at least 0; None or False to count each edge as 1.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A, which
+            must be at least 0, are used; if None or False, each edge counts as 1.
         resolution: the resolution γ of the modularity, at least 0; values above 1 favor smaller
             communities.
-        max_level: the maximum number of levels, at least 1; None sets no bound.
+        max_level: the maximum number of levels, at least 1; None means no limit.
         seed: determines the order in which vertices move: None (the same as 0), a non-negative
             integer, or a `numpy.random.Generator`. The same seed gives the same result on the same
             device.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric. In an undirected graph each self-loop counts
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric. In an undirected graph each self-loop counts
             twice, as in NetworkX.
 
     Returns:

@@ -34,8 +34,8 @@ def common_neighbors(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
             pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
             as (v, u).
@@ -77,8 +77,8 @@ def adamic_adar(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
             pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
             as (v, u).
@@ -119,8 +119,8 @@ def resource_allocation(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
             pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
             as (v, u).
@@ -157,11 +157,11 @@ def preferential_attachment(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
             pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
-            as (v, u); other pairs have scores above 0, too.
+            as (v, u). Other pairs are omitted, although their scores may also be above 0.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype INT64, with an entry for each pair in `ebunch`,

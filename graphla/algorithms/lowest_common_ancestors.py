@@ -25,7 +25,7 @@ from semirings.semiring import any_second, max_first
 def lowest_common_ancestors(
     A: Matrix, pairs: Iterable[tuple[Any, Any]] | None = None
 ) -> np.ndarray:
-    """``L⟨P⟩ = R D max.first Rᵀ``, where R holds the ancestors of vertices, and D their ranks.
+    """``L⟨P⟩ = R D max.first Rᵀ`` for pairs P, where R holds ancestors and D holds their ranks.
 
     Find a lowest common ancestor of each of the given pairs of vertices.
 
@@ -35,8 +35,8 @@ def lowest_common_ancestors(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, the pairs name
-            vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, the pairs refer
+            to vertices by their labels. The values of A are ignored.
         pairs: a list of pairs of vertices, or an array of shape (k, 2). None means all pairs
             (i, j) with i <= j, in this order.
 

@@ -2,8 +2,8 @@
 
 Each round takes every edge that is the heaviest at both of its ends, and continues with the
 unmatched vertices (R. Preis, 1999; in rounds: F. Manne and R. Bisseling, 2007). Edges are compared
-by weight, and edges of equal weight by a random order. So every method returns the same matching as
-the greedy loop over the sorted edges.
+by weight, and edges of equal weight by their positions in a random order. So every method returns
+the same matching as the greedy loop over the sorted edges.
 
 Invariant of `definition` at the start of each round: `free` has entries at the vertices that may
 still get a mate. If an edge joins two vertices without a mate, both of them are in `free`.
@@ -40,11 +40,11 @@ def maximal_matching(
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels.
-        weight: None or False to take edges in random order; True, or the name of an edge attribute
-            as in NetworkX, to take edges in descending order of the values of A, and edges of equal
-            weight in random order.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels.
+        weight: if None or False, edges are taken in random order; if True, or the name of an edge
+            attribute as in NetworkX, they are taken in descending order of the values of A, and
+            edges of equal weight in random order.
         seed: determines the random order: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`. The same seed always gives the same result.
 

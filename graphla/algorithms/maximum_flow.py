@@ -89,18 +89,18 @@ def maximum_flow(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. An undirected edge can carry flow in either
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. An undirected edge can carry flow in either
             direction.
         source: the vertex where the flow starts.
         target: the vertex where the flow ends.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A as
-            capacities, which must be at least 0 and may be infinite; None or False for capacities
-            of 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are the
+            capacities, which must be at least 0 and may be infinite; if None or False, all
+            capacities are 1.
 
     Returns:
-        MaximumFlow: (value, flow): the total flow, an int for integer capacities, and a Matrix with
-            the pattern of A that holds the flow along each edge.
+        MaximumFlow: (value, flow). `value` is the total flow, an int for integer capacities. `flow`
+            is a Matrix with the pattern of A that holds the flow along each edge.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -147,18 +147,18 @@ def minimum_cut(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         source: a vertex on one side of the cut.
         target: a vertex on the other side.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A as
-            capacities, which must be at least 0 and may be infinite; None or False for capacities
-            of 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are the
+            capacities, which must be at least 0 and may be infinite; if None or False, all
+            capacities are 1.
 
     Returns:
-        MinimumCut: (value, source_side): the total capacity of the cut edges, an int for integer
-            capacities, and a Vector of size n and dtype BOOL that is true at the vertices on the
-            source's side and has no other entries.
+        MinimumCut: (value, source_side). `value` is the total capacity of the cut edges, an int for
+            integer capacities. `source_side` is a Vector of size n and dtype BOOL that is true at
+            the vertices on the source's side and has no other entries.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -233,8 +233,8 @@ def _solve(W: Matrix, source: int, target: int) -> _Residual:
     W = select.offdiag(W).new()
     sums = [x.new().dup("FP64").reduce(monoid.plus).get(0.0) for x in (W[source, :], W[:, target])]
     if 2 * min(sums) + 1 < WIDE:
-        # No flow exceeds these sums. With far larger capacities, the flows of their arcs would be
-        # rounded.
+        # No flow exceeds the capacity out of the source or into the target. If an arc had a far
+        # larger capacity, its flow would be rounded.
         W = binary.min(W, W.dtype.np_type.type(2 * min(sums) + 1)).new()
     W, total = _replace_infinite(W, source, target)
     if not validation.is_floating(W) and total >= WIDE:
@@ -258,7 +258,7 @@ def _solve(W: Matrix, source: int, target: int) -> _Residual:
 def _residuals_of_scipy(B: Matrix, source: int, target: int) -> Matrix:
     """Return the residuals of the maximum flow that SciPy computes for the capacities B.
 
-    The capacities are integers, and B has the opposite of each of its arcs.
+    The capacities are integers. For each arc, B also contains the opposite arc.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
@@ -272,7 +272,7 @@ def _residuals_of_scipy(B: Matrix, source: int, target: int) -> Matrix:
 
 
 def _replace_infinite(W: Matrix, source: int, target: int) -> tuple[Matrix, float]:
-    """Replace infinite capacities by one that no flow reaches; also return the sum of capacities.
+    """Make infinite capacities finite, but larger than any flow; also return the sum of capacities.
 
     Raise UnboundedFlow if edges of infinite capacity lead from the source to the target.
     """

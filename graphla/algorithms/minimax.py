@@ -24,8 +24,9 @@ class MinimaxPaths(NamedTuple, Generic[Parents]):
 
     Attributes:
         heights: a Vector with the dtype of A that holds the height of a lowest path to each vertex.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
-            vertex on a lowest path; a source whose value no path improves is its own parent.
+        parents: with `parents=True`, a Vector of dtype INT32 with the predecessor of each vertex on
+            a lowest path, otherwise None. A source is its own predecessor, unless a path improves
+            its value.
     """
 
     heights: Vector
@@ -75,9 +76,9 @@ def minimax_path(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A are the heights of the edges. The
-            height of a path is that of its highest edge.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are the heights of the edges.
+            The height of a path is that of its highest edge.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source. A source has the smallest value of the dtype (-inf for floating-point
             numbers).
@@ -87,8 +88,9 @@ def minimax_path(
 
     Returns:
         MinimaxPaths: (heights, parents), with entries at the reached vertices. `heights` is a
-            Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector
-            of dtype INT32; if there are several best paths, the parents describe one of them.
+            Vector of size n in the dtype of A. With `parents=True`, `parents` is a Vector of dtype
+            INT32; otherwise it is None. If there are several best paths, the parents describe one
+            of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -40,18 +40,18 @@ def average_neighbor_degree(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         source: which neighbors of v count in a directed graph: "out" for those with an edge from v,
             "in" for those with an edge to v, "in+out" for the sum of both. It has no effect in an
             undirected graph.
         target: which edges of the neighbors count in a directed graph: "out", "in" or "in+out". It
             has no effect in an undirected graph.
         nodes: a list or array of vertices, or None for all vertices.
-        weight: None or False to give each edge weight 1; True, or the name of an edge attribute as
-            in NetworkX, to use the values of A.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at the vertices of `nodes`.

@@ -38,16 +38,16 @@ def neighborhood(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         n: a vertex, the center; or several vertices as a list, an array, a set or a Vector, to find
             the vertices within the radius of at least one of them.
         radius: the maximum distance, at least 0: a number of edges, or a sum of lengths.
         center: whether the result includes the vertex n itself.
         undirected: whether edges can be followed in both directions; if two opposite edges have
             different lengths, the smaller length is used.
-        distance: None or False to give each edge a length of 1; True, or the name of an edge
-            attribute as in NetworkX, to use the values of A, which must be at least 0.
+        distance: if None or False, each edge has length 1; if True, or the name of an edge
+            attribute as in NetworkX, the values of A are the lengths, which must be at least 0.
 
     Returns:
         Vector: a Vector with one element per vertex and dtype BOOL, true at the vertices within the

@@ -61,21 +61,21 @@ def pagerank(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         alpha: the probability of following an edge, from 0 to 1.
         personalization: where jumps lead: a Vector of size n or a mapping from vertex to number. A
             jump chooses a vertex with a probability proportional to its number; missing vertices
             count as 0. None makes all vertices equally likely.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
-        nstart: the initial ranks, up to a factor: a Vector of size n or a mapping from vertex to
-            number. None derives them from the numbers of in-edges.
-        weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
-            proportion to the values of A, which must be at least 0; None or False to choose them
-            with equal probability.
+        nstart: the initial ranks, which need not add up to 1: a Vector of size n or a mapping from
+            vertex to number. If None, they are derived from the numbers of in-edges.
+        weight: if True, or the name of an edge attribute as in NetworkX, out-edges are chosen in
+            proportion to the values of A, which must be at least 0. If None or False, all out-edges
+            of a vertex are equally likely.
         dangling: where the walker goes from a dangling vertex: a Vector of size n or a mapping from
-            vertex to number. None uses `personalization`.
+            vertex to number. None means the same as `personalization`.
         dtype: the dtype of the ranks, "FP64" or "FP32"; on a GPU "FP32" is not faster.
 
     Returns:

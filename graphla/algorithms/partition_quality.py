@@ -1,7 +1,7 @@
 """Coverage and performance: how well a partition separates a graph into dense communities.
 
 S. Fortunato (2010) describes both measures. The performance is the fraction of the pairs of
-vertices that are both adjacent and in one community, or neither.
+vertices that are adjacent and in the same community, or not adjacent and in different communities.
 """
 
 from __future__ import annotations
@@ -38,18 +38,19 @@ def partition_quality(
 
     Compute the coverage and the performance of a partition into communities.
 
-    The coverage is the fraction of the edges that are within communities. The performance is the
-    fraction of the pairs of vertices that are edges within a community, or that are not adjacent
-    and in different communities. Takes O(n + m) time.
+    The coverage is the fraction of the m edges that are within communities; `inside` is the number
+    of these edges. `missing` is the number of pairs of vertices that are not adjacent and in
+    different communities. The performance is the fraction of all pairs that `inside` or `missing`
+    counts. Takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         communities: a full Vector of n labels, a mapping from each vertex to a label, or a list of
             sets of vertices. Each vertex must be in exactly one community.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         PartitionQuality: the coverage and the performance.

@@ -46,12 +46,12 @@ def path_count(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source. A source has one path to itself, without edges.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         dtype: "INT64" for exact counts, or "FP64" for rounded counts of any size.
 
     Returns:

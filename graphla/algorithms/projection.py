@@ -31,15 +31,15 @@ def projected_graph(A: Matrix, nodes: Any, measure: str | None = None) -> Matrix
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         nodes: a list or array of vertices: one side of a bipartite graph.
-        measure: None for a graph without weights; otherwise, the weight of an edge u -> v of the
-            result: "common": the number of common neighbors; "collaboration": the sum of 1 / (d(w)
-            - 1) over the common neighbors w of out-degree d(w) > 1; "jaccard": the number of common
-            neighbors, divided by the number of vertices w with an edge u -> w or w -> v; "overlap":
-            the number of common neighbors, divided by the smaller of the out-degree of u and the
-            in-degree of v.
+        measure: None for a graph without weights; otherwise the name of the weight of each edge u
+            -> v of the result: "common" is the number of common neighbors; "collaboration" is the
+            sum of 1 / (d(w) - 1) over the common neighbors w of out-degree d(w) > 1; "jaccard" is
+            the number of common neighbors, divided by the number of vertices w with an edge u -> w
+            or w -> v; "overlap" is the number of common neighbors, divided by the smaller of the
+            out-degree of u and the in-degree of v.
 
     Returns:
         Matrix: a Matrix of shape (n, n) with entries between vertices of `nodes`. The dtype is BOOL

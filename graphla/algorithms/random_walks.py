@@ -56,14 +56,14 @@ def random_walks(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         nodes: the start of each walk: a vertex, or a list of vertices, which may contain a vertex
-            several times; None starts one walk at each vertex.
+            several times; None means one walk from each vertex.
         length: the maximum number of steps, at least 0.
-        weight: None or False to choose among the out-edges with equal probability; True, or the
-            name of an edge attribute as in NetworkX, to choose them with probabilities proportional
-            to the values of A, which must be above 0.
+        weight: if None or False, all out-edges of a vertex are equally likely; if True, or the name
+            of an edge attribute as in NetworkX, their probabilities are proportional to the values
+            of A, which must be above 0.
         seed: determines the walks: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`. The same seed gives the same walks on every device.
 
@@ -110,15 +110,15 @@ def node2vec_walks(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         nodes: the start of each walk: a vertex, or a list of vertices, which may contain a vertex
-            several times; None starts one walk at each vertex.
+            several times; None means one walk from each vertex.
         length: the maximum number of steps, at least 0.
         p: the return parameter, above 0.
         q: the in-out parameter, above 0.
-        weight: None or False to use equal weights; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A, which must be above 0.
+        weight: if None or False, all weights are equal; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are the weights, which must be above 0.
         seed: determines the walks: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`. The same seed gives the same walks on every device.
 
@@ -170,7 +170,7 @@ def _walk(
     back: float,
     away: float,
 ) -> list[list[int]]:
-    """Return walks whose steps back have the factor `back`, and steps away the factor `away`."""
+    """Return walks in which steps back have the factor `back`, and steps away have `away`."""
     length = validation.count("length", length, least=0)
     is_weighted, drawn = validation.weighs("weight", weight), hashed_random.seed_number(seed)
     listed = [nodes] if nodes is not None and not np.iterable(nodes) else nodes
@@ -209,7 +209,7 @@ def _read_steps(A: Matrix, is_weighted: bool, back: float, away: float) -> _Step
 
 
 def _step(steps: _Steps, last: Any, word: int) -> Any:
-    """Draw the next vertex of each walk from the weights alone; -1 means that the walk ends."""
+    """Draw the next vertex of each walk, using only the weights; -1 means that the walk ends."""
     found = np.full_like(last, -1)
     walks = _find_continuing(steps, last)
     found[walks] = _draw(steps, last[walks], _uniform(last, word)[walks])
@@ -217,7 +217,7 @@ def _step(steps: _Steps, last: Any, word: int) -> Any:
 
 
 def _biased_step(steps: _Steps, before: Any, last: Any, word: int) -> Any:
-    """Draw the next vertex of each walk with the factors of node2vec; -1 ends the walk."""
+    """Draw the next vertex of each walk, using the factors of node2vec; -1 ends the walk."""
     found, greatest = np.full_like(last, -1), max(1.0, steps.back, steps.away)
     walks = _find_continuing(steps, last)
     for k in range(MORE_ATTEMPTS):

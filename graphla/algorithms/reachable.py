@@ -30,11 +30,11 @@ def reachable(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source.
-        cutoff: the maximum number of edges in a path; None sets no bound.
+        cutoff: the maximum number of edges in a path; None means no limit.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
             sources, the search visits only vertices that the mask selects.
 
@@ -75,11 +75,11 @@ def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
-        reflexive: which diagonal entries R(i, i) are true. False: those of vertices on a cycle (the
-            two directions of an undirected edge form a cycle). True: all of them. None: only the
-            self-loops of A. NetworkX treats False like None if its graph is undirected.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
+        reflexive: which diagonal entries R(i, i) are true: if True, all of them; if False, those of
+            vertices on a cycle (the two directions of an undirected edge form a cycle); if None,
+            only those of self-loops of A. For an undirected graph, NetworkX treats False like None.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype BOOL, true at (i, j) if a path leads from i to j,

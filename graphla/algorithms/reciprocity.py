@@ -44,8 +44,8 @@ def reciprocity(A: Matrix, nodes: Any = None) -> Vector | float | None:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         nodes: a single vertex, a list or array of vertices, or None for all vertices. (In NetworkX,
             None returns the overall reciprocity.)
 
@@ -91,7 +91,7 @@ def reciprocity(A: Matrix, nodes: Any = None) -> Vector | float | None:
 
 @graph_algorithm()
 def overall_reciprocity(A: Matrix) -> float:
-    """``r = |A ∘ Aᵀ| / |A|``, counting entries off the diagonal in the numerator.
+    """``r = |A ∘ Aᵀ| / |A|``, where the numerator counts only entries off the diagonal.
 
     Compute the fraction of the edges that have an opposite edge.
 
@@ -99,8 +99,8 @@ def overall_reciprocity(A: Matrix) -> float:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         float: the fraction.

@@ -23,8 +23,9 @@ class ReliablePaths(NamedTuple, Generic[Parents]):
     Attributes:
         probabilities: a Vector of dtype FP64 with the probability of a most reliable path to each
             vertex.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
-            vertex on a most reliable path; a source whose value no path improves is its own parent.
+        parents: with `parents=True`, a Vector of dtype INT32 with the predecessor of each vertex on
+            a most reliable path, otherwise None. A source is its own predecessor, unless a path
+            improves its value.
     """
 
     probabilities: Vector
@@ -74,8 +75,8 @@ def most_reliable_path(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A, from 0 to 1, are the
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A, from 0 to 1, are the
             probabilities that the edges work.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source. A source has probability 1.
@@ -85,9 +86,9 @@ def most_reliable_path(
 
     Returns:
         ReliablePaths: (probabilities, parents), with entries at the reached vertices.
-            `probabilities` is a Vector of size n and dtype FP64. `parents` is None, or with
-            `parents=True` a Vector of dtype INT32; if there are several best paths, the parents
-            describe one of them.
+            `probabilities` is a Vector of size n and dtype FP64. With `parents=True`, `parents` is
+            a Vector of dtype INT32; otherwise it is None. If there are several best paths, the
+            parents describe one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

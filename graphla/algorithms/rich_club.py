@@ -26,8 +26,8 @@ def rich_club(A: Matrix) -> np.ndarray:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         np.ndarray: an FP64 array with the coefficients of k = 0, 1, ..., as long as at least two

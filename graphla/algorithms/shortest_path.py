@@ -46,17 +46,17 @@ def shortest_path(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         source: the first vertex of the path.
         target: the last vertex of the path.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
-            negative weights. Without weights both run a breadth-first search.
+            negative weights. Without weights, both methods run a breadth-first search.
 
     Returns:
-        list[int]: the vertices of one shortest path from source to target, both ends included;
+        list[int]: the vertices of one shortest path from source to target, including both ends;
             labels if A is a Graph.
 
     Raises:
@@ -108,18 +108,18 @@ def shortest_path_length(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         source: the first vertex of the path.
         target: the last vertex of the path.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
-            negative weights. Without weights both run a breadth-first search.
+            negative weights. Without weights, both methods run a breadth-first search.
 
     Returns:
-        float: the number of edges as an int without weights; with weights the sum of the weights,
-            an int for integer weights and a float for floating-point weights.
+        float: without weights, the number of edges, an int. With weights, their sum along the path:
+            an int for integer weights, and a float for floating-point weights.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

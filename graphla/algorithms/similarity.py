@@ -38,8 +38,8 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
             pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
             as (v, u).
@@ -82,8 +82,8 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
             pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
             as (v, u).
@@ -124,8 +124,8 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
             pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
             as (v, u).
@@ -213,8 +213,9 @@ def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _
 def _scale_entries(C: Matrix, both: Matrix, of_rows: Any, of_columns: Any, scale: _Scale) -> Matrix:
     """Divide each entry of C by a number that the function `scale` computes.
 
-    Its arguments are the entry of `both` at the same position, and the degrees of the row and of
-    the column. C and `both` have entries at the same positions. A divisor below 1 is replaced by 1.
+    The arguments of `scale` are the entry of `both` at the same position, the degree of the row,
+    and the degree of the column. C and `both` have entries at the same positions. A divisor below 1
+    is replaced by 1.
     """
     u, v, common = C.to_coo(copy=False)
     below = scale(both.to_coo(copy=False)[2], of_rows[u], of_columns[v])

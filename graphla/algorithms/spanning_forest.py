@@ -38,10 +38,10 @@ def spanning_forest(
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1.
         maximum: whether to find maximum spanning trees instead.
         ignore_nan: whether to ignore edges whose weight is NaN, instead of raising an error.
 
@@ -101,7 +101,7 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
 
 
 def _number_edges(U: Matrix, maximum: bool) -> Matrix:
-    """Return a symmetric matrix that numbers the edges in order of weight, with ties by (i, j).
+    """Return a symmetric matrix that numbers the edges by weight, then by (i, j).
 
     With `maximum`, the heaviest edge comes first.
     """

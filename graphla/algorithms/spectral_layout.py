@@ -40,11 +40,11 @@ def spectral_layout(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. In a directed graph, the weights of both
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. In a directed graph, the weights of both
             directions are added.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A, which
-            must be at least 0; None or False to count each edge as 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A, which
+            must be at least 0, are used; if None or False, each edge counts as 1.
         scale: the largest absolute coordinate, above 0.
         dim: the number of dimensions, at least 1.
 

@@ -66,8 +66,8 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
         nodes: a single vertex, a list or array of vertices, or None for all vertices.
 
     Returns:

@@ -33,8 +33,9 @@ class ShortestPaths(NamedTuple, Generic[Parents]):
     Attributes:
         distances: a Vector with the length of a shortest path to each vertex: FP64 if the weights
             are floating-point numbers, otherwise INT64.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
-            vertex on a shortest path; a source whose value no path improves is its own parent.
+        parents: with `parents=True`, a Vector of dtype INT32 with the predecessor of each vertex on
+            a shortest path, otherwise None. A source is its own predecessor, unless a path improves
+            its value.
     """
 
     distances: Vector
@@ -102,18 +103,18 @@ def sssp(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A are the edge lengths, which must
-            be at least 0.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are the edge lengths, which
+            must be at least 0.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source. A source has distance 0.
-        cutoff: the maximum distance: vertices that are farther away have no entry. None sets no
-            bound.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1.
+        cutoff: the maximum distance; vertices that are farther away have no entry. None means no
+            limit.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1.
         delta: each round processes the pending distances that are at most `delta` above the
-            smallest one, in the unit of the weights. None derives `delta` from the weights. `delta`
-            affects only the speed.
+            smallest one, in the unit of the weights. If None, `delta` is derived from the weights.
+            `delta` affects only the speed.
         parents: whether to also return the predecessor of each vertex on a shortest path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
             sources, the search visits only vertices that the mask selects.
@@ -121,8 +122,8 @@ def sssp(
     Returns:
         ShortestPaths: (distances, parents), with entries at the reached vertices. `distances` is a
             Vector of size n, of dtype FP64 for floating-point weights, otherwise INT64 and exact.
-            `parents` is None, or with `parents=True` a Vector of dtype INT32; if there are several
-            shortest paths, the parents describe one of them.
+            With `parents=True`, `parents` is a Vector of dtype INT32; otherwise it is None. If
+            there are several shortest paths, the parents describe one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -9,8 +9,9 @@ If f(v) = b(v), then f(v) is in the component of v. As in quicksort, the random 
 of components in about log n rounds (Fleischer, Hendrickson and Pınar, 2000; Orzan, 2004).
 
 Invariants, at the head of each round:
-- own(v), if known, is a vertex in v's component, and the same vertex for the whole component;
-- rest holds all edges within components for which `own` is unknown, and some edges between them.
+- own(v), if known, is the rank of a vertex in v's component, the same for the whole component;
+- rest holds all edges within components for which `own` is unknown, and some edges between such
+  components.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def strong_components(A: Matrix) -> Vector:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. Two vertices have the same
@@ -76,8 +77,8 @@ def is_strongly_connected(A: Matrix) -> bool:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         bool: whether there is exactly one strong component.

@@ -31,12 +31,12 @@ def constraint(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         nodes: a list or array of vertices, or None for all vertices.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A, which must be at least 0. Edges of weight 0 are
-            ignored.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0. Edges of weight 0
+            are ignored.
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that
@@ -83,12 +83,12 @@ def effective_size(A: Matrix, nodes: Any = None, weight: bool | str | None = Non
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         nodes: a list or array of vertices, or None for all vertices.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A, which must be at least 0. Edges of weight 0 are
-            ignored.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0. Edges of weight 0
+            are ignored.
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that
@@ -116,7 +116,7 @@ def effective_size(A: Matrix, nodes: Any = None, weight: bool | str | None = Non
     T = _sum_over_common_neighbors(W, W)
     s, x = W.reduce_rowwise(monoid.plus).new(), W.reduce_rowwise(monoid.max).new()
     redundancy = binary.truediv(plus_times["FP64"](T @ unary.minv(x).new()).new() & s).new()
-    # e = d - r, where d(u) is the number of neighbors
+    # e = d - redundancy, where d(u) is the number of neighbors of u
     d = unary.one["FP64"](W).new().reduce_rowwise(monoid.plus).new()
     e = binary.minus(d & redundancy).new()
     d(e.S) << e

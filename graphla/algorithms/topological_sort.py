@@ -37,8 +37,8 @@ def topological_sort(A: Matrix) -> list[int]:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         list[int]: all vertices, generation by generation (see `topological_generations`), and in
@@ -74,8 +74,8 @@ def topological_generations(A: Matrix) -> list[list[int]]:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         list[list[int]]: for each g = 0, 1, ... the vertices of this generation, in ascending order;
@@ -112,10 +112,10 @@ def is_directed_acyclic_graph(A: Matrix, *, directed: bool | None = None) -> boo
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and True for a
-            Matrix.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is directed.
 
     Returns:
         bool: whether there is neither a cycle nor a self-loop. An undirected graph is never a

@@ -23,12 +23,12 @@ def transitive_reduction(A: Matrix) -> Matrix:
     Drop each edge i -> j for which there is another path from i to j.
 
     The result is the smallest graph with the same paths. Takes O(n m) time in the worst case. On a
-    GPU, the transitive closure is computed, which may hold n² / 2 entries.
+    GPU, the function computes the transitive closure, which may hold n² / 2 entries.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
 
     Returns:
         Matrix: a Matrix with the shape and dtype of A that holds the remaining edges, with their

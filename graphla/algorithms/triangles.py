@@ -35,8 +35,8 @@ def triangle_count(A: Matrix) -> int:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         int: the number of triangles.
@@ -108,8 +108,8 @@ def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
         nodes: a single vertex, a list or array of vertices, or None for all vertices.
 
     Returns:

@@ -38,8 +38,8 @@ def k_truss(A: Matrix, k: int) -> Matrix:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels.
         k: an integer of at least 0. If k is at most 2, all edges are kept.
 
     Returns:
@@ -80,8 +80,8 @@ def truss_numbers(A: Matrix) -> Matrix:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         Matrix: a symmetric Matrix with the shape of A and dtype INT64, with an entry for each edge.

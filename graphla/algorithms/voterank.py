@@ -39,14 +39,14 @@ def voterank(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
-        number_of_nodes: the number of vertices to choose; None chooses vertices until no other
-            vertex receives a vote.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute, to
-            count each edge with its value in A, which must be at least 0.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
+        number_of_nodes: the number of vertices to choose; if None, vertices are chosen until no
+            other vertex receives a vote.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute,
+            each edge counts with its value in A, which must be at least 0.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         list[int]: the chosen vertices; fewer than `number_of_nodes` if no vertex receives a vote.

@@ -23,8 +23,9 @@ class WidestPaths(NamedTuple, Generic[Parents]):
 
     Attributes:
         widths: a Vector with the dtype of A that holds the width of a widest path to each vertex.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
-            vertex on a widest path. A source whose value no path improves is its own predecessor.
+        parents: with `parents=True`, a Vector of dtype INT32 with the predecessor of each vertex on
+            a widest path, otherwise None. A source is its own predecessor, unless a path improves
+            its value.
     """
 
     widths: Vector
@@ -73,9 +74,9 @@ def widest_path(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A are the widths of the edges. The
-            width of a path is that of its narrowest edge.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are the widths of the edges.
+            The width of a path is that of its narrowest edge.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source. A source has the largest value of the dtype (inf for floating-point
             numbers).
@@ -85,8 +86,8 @@ def widest_path(
 
     Returns:
         WidestPaths: (widths, parents), with entries at the reached vertices. `widths` is a Vector
-            of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector of dtype
-            INT32; if there are several best paths, the parents describe one of them.
+            of size n in the dtype of A. With `parents=True`, `parents` is a Vector of dtype INT32;
+            otherwise it is None. If there are several best paths, the parents describe one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

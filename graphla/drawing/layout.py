@@ -79,7 +79,7 @@ def minimize_stress(distances: np.ndarray) -> np.ndarray:
 
 
 def _separate(points: np.ndarray) -> np.ndarray:
-    """Move points whose dots would overlap away from each other, and return the new positions.
+    """Move points apart if their dots would overlap, and return the new positions.
 
     The minimum distance is 0.3 times the length of an edge, or half of the mean spacing of the
     points if that is smaller.

@@ -235,8 +235,8 @@ def _columns(
     if numbers is None:
         return np.fromiter(chain.from_iterable(rows), np.int32, m)
     # Looking up a node would read its object and an entry of `numbers`, which are at distant places
-    # in memory. The adjacency dict already holds the address of the object, and most dicts hold the
-    # same object for a node. Look up only the nodes whose object differs.
+    # in memory. The adjacency dict already holds the address of the object, and most dicts refer to
+    # a node by the same object as `nodes`. Look up only the nodes whose objects differ.
     key: Any = int if set(map(type, nodes)) == {int} else id
     try:
         keys = np.fromiter(map(key, nodes), np.int64, len(nodes))
@@ -360,7 +360,7 @@ def _refuse_asymmetry(adjacency: Mapping[Any, Any]) -> None:
 
 
 def _numbers(data: Callable[[], Iterator[Any]], name: Hashable, default: Any) -> Any:
-    """Return an attribute of all dicts as an array if it is a number, otherwise as a list."""
+    """Return the values of an attribute as an array if all are numbers, otherwise as a list."""
     try:
         return _convert(map(itemgetter(name), data()))
     except KeyError:
@@ -395,9 +395,9 @@ def fill_adjacency(H: Any, entries: AdjacencyDicts, data: list[Any]) -> None:
     Args:
         H: the NetworkX graph, whose nodes are those of the entries.
         entries: the pairs of adjacent nodes.
-        data: the attribute dict of each entry, or in a multigraph the dict of its parallel edges;
-            in an undirected graph only of the entries with row <= column. Both entries of an
-            undirected edge get the same dict.
+        data: for each entry, its attribute dict or, in a multigraph, the dict of its parallel
+            edges. For an undirected graph, the list covers only the entries with row <= column;
+            both entries of an undirected edge get the same dict.
     """
     nodes = entries.nodes
     if not entries.directed:

@@ -54,8 +54,9 @@ def read_edge_table(
         format: "parquet" or "feather".
         directed: if False, each row stands for both directions, so A is symmetric.
         columns: names or positions of the source column, the target column and, optionally, the
-            weight column. By default the columns with known titles, such as source, target and
-            weight; if no titles are known, all columns, provided there are two or three.
+            weight column. By default, these are the columns with known titles, such as source,
+            target and weight. If no title is known, the table must have two or three columns, and
+            all of them are used.
         base: the number of the first vertex in the file, 0 or 1; this vertex becomes vertex 0.
         n: the number of vertices; by default as in `read_edgelist`.
         dtype: the dtype of the values; by default the dtype of the weight column, or BOOL without
@@ -179,7 +180,7 @@ def _read_columns(
     file = name_of(source)
     is_object = is_file_object(source)
     if not is_object:
-        Path(file).open("rb").close()  # its error names the file; pyarrow's error does not
+        Path(file).open("rb").close()  # unlike pyarrow's, its error names the file
     held = pa.BufferReader(source.read()) if is_object else pa.OSFile(file, "rb")
     with held:
         try:

@@ -56,7 +56,7 @@ class ParseError(InvalidValue):
 
 
 class NotIndices(ParseError):
-    """The vertices are not indices: names, or numbers far larger than the number of edges."""
+    """The vertices are names, or numbers far larger than the number of edges, and not indices."""
 
     advice = "; Graph.read(..., named=True) and read_labelled_edgelist read vertices as labels"
     option = "--labels reads vertices as labels"

@@ -99,7 +99,7 @@ def to_cupyx_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     Args:
         A: a Matrix or Vector on a GPU, or an expression of one; a Vector becomes a row.
         format: "csr", "csc" or "coo".
-        copy: if False, the result shares the memory of A if the layouts agree. Do not modify it.
+        copy: if False and the layouts agree, the result shares the memory of A. Do not modify it.
 
     Returns:
         A `csr_matrix`, `csc_matrix` or `coo_matrix`.
@@ -141,8 +141,8 @@ def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     Args:
         A: a Matrix or Vector, or an expression of one. A Vector becomes a row (a column in CSC).
         format: "csr", "csc", "coo", "bsr", "lil", "dia" or "dok".
-        copy: if False, a CSR or CSC array shares the memory of A if the layouts agree and A is on
-            the CPU; the array is then read-only.
+        copy: if False, a CSR or CSC array shares the memory of A, provided that the layouts agree
+            and A is on the CPU; a shared array is read-only.
 
     Returns:
         A sparse array in host memory.

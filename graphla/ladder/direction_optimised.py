@@ -16,7 +16,8 @@ and ALPHA times the number of edges out of it exceeds the number of edges out of
 Pulls end when the frontier shrinks and contains fewer than 1 / BETA of all vertices. The authors of
 the rule chose 14 and 24, for CPUs. On a GPU a pull takes as long as the longest row of an unreached
 vertex, so pulls should begin later. With ALPHA = 14, 4 and 2, a search of cnr-2000 (rows of up to
-18,235 entries) takes 18.9, 7.8 and 4.3 ms, and a search of kron-20 takes 3.5, 3.6 and 7.6 ms.
+18,235 entries) takes 18.9, 7.8 and 4.3 ms respectively, and a search of kron-20 takes 3.5, 3.6 and
+7.6 ms.
 """
 
 

@@ -10,9 +10,10 @@
 //          start of the kernel, and thus too large. But the thread that lowered the distance has
 //          requested another round. In the last round no distance is lowered, so all distances read
 //          in it are current.
-// Limits   Two errors are reported: a sum is below the smallest value, or all sums for a vertex are
-//          too large. Weights may be negative. With a negative cycle the rounds would never end, so
-//          the host checks for one from time to time.
+// Limits   Two errors are reported: a sum is less than the smallest value of the dtype, or all sums
+//          for a vertex are greater than the largest value. Weights may be negative. With a
+//          negative cycle the rounds would never end, so the host checks for such a cycle from time
+//          to time.
 // Wins     on broad graphs that need few rounds. On other graphs, graphla.algorithms.sssp, which
 //          processes near vertices first, is faster.
 // Source   L. R. Ford, Network flow theory, 1956; R. Bellman, On a routing problem, 1958.

@@ -14,12 +14,13 @@ from graphla.ladder.edges import lay_out
 from graphla.stores import MatrixStore
 
 SIDE = 14
-"""A block of distances contains the distances of 2^SIDE vertices."""
+"""log2 of the number of vertices whose distances form a block."""
 LEAST = 16
 """Minimum mean number of edges per chunk for which edges are sorted by square.
 
-A square is a square part of the adjacency matrix, and a chunk is a set of edges within one square.
-If chunks would have fewer edges on average, edges are sorted by row instead.
+A square is a submatrix of the adjacency matrix, with 2^SIDE rows and columns. A chunk is a group of
+edges in the same square. If chunks would have fewer edges on average, edges are sorted by row
+instead.
 """
 
 

@@ -19,7 +19,8 @@ from typing import Any
 REGION = 0.28
 """Minimum time between the first and the last update of the energy counter, in seconds."""
 PATIENCE = 2.0
-"""Maximum time in seconds to repeat the work while the energy counter is updated too rarely."""
+"""Time in seconds after which the work is not repeated, even if the counter was updated too
+rarely."""
 _INTERVAL = 0.004
 
 Joules = Callable[[], float | None]

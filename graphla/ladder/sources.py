@@ -14,9 +14,9 @@ def drawn(A: Matrix, degrees: np.ndarray, count: int, seed: int) -> np.ndarray:
 
     The vertices are distinct if there are at least `count` vertices with an out-edge.
 
-    Vertices that reach the vertex with the most out-edges come first, because a search from such a
-    vertex also reaches all vertices that the vertex with the most out-edges reaches. In a web or
-    citation graph, other searches soon end, so their speed would only measure the fixed cost of a
+    Let h be the vertex with the most out-edges. Vertices that reach h come first, because a search
+    from such a vertex also reaches every vertex that h reaches. In a web or citation graph,
+    searches from other vertices soon end, so their speed would only measure the fixed cost of a
     search. `degrees` contains the out-degrees, as a host array.
     """
     order = np.random.default_rng(seed).permutation(np.flatnonzero(degrees))

@@ -8,9 +8,9 @@
 //          frontier. A search moves at least 4 n bytes per level, 4 bytes and two offsets for each
 //          reached vertex, and 8 bytes for each edge out of it.
 // Races    Two threads may label a vertex at the same time, both with the same depth. The order of
-//          the stores does not matter, so no atomic is needed (an idempotent store). A level read
-//          from a cache may be as old as the start of the kernel; the only effect is that a vertex
-//          is labeled again.
+//          the stores does not matter, so no atomic is needed (an idempotent store). A level that
+//          is read from a cache may be as old as the start of the kernel. The only effect is that a
+//          vertex may be labeled again.
 // Wins     on graphs with few, broad levels and small degrees. Deep graphs read n levels at each of
 //          their levels, and one hub keeps a thread busy while the 31 other lanes wait.
 // Source   P. Harish, P. J. Narayanan, Accelerating Large Graph Algorithms on the GPU Using CUDA,

@@ -101,7 +101,7 @@ class Backend:
             kwargs: its keyword arguments.
 
         Returns:
-            True, or a sentence.
+            True, or a sentence that states the reason.
 
         Raises:
             NotImplementedError: graphla does not support the arguments. To a user who passed
@@ -127,7 +127,7 @@ class Backend:
             kwargs: its keyword arguments.
 
         Returns:
-            True, or a sentence.
+            True, or a sentence that states the reason.
         """
         return costs.should_run(FUNCTIONS[name].cost, args, kwargs)
 

@@ -277,7 +277,7 @@ def _count(places: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, np.nd
     if size > 4 * places.size + DENSE:
         return np.unique(places, return_index=True, return_counts=True)
     counts, first = np.bincount(places, minlength=size), np.empty(size, np.int64)
-    # If an element is written several times, the last write remains, so write in reverse order.
+    # If an element is written several times, the last value remains, so write in reverse order.
     first[places[::-1]] = np.arange(places.size - 1, -1, -1)
     keys = counts.nonzero()[0]
     return keys, first[keys], counts[keys]

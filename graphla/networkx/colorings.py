@@ -90,7 +90,7 @@ def _by_degree(G: Graph) -> np.ndarray:
 
 
 def _smallest_last(G: Graph) -> np.ndarray:
-    """Return the nodes so that each has the least degree in the subgraph up to and including it."""
+    """Return the nodes so that each has the least degree among itself and the nodes before it."""
     refuse_loops(G, "strategy smallest_last")
     n, (indptr, columns) = len(G), neighbor_lists(G)
     order, heap = np.empty(n, np.int64), np.empty(n + columns.size, np.int64)
@@ -100,7 +100,7 @@ def _smallest_last(G: Graph) -> np.ndarray:
 
 
 def _by_independent_sets(G: Graph) -> np.ndarray:
-    """Return the nodes of maximal independent sets, each in the graph without the earlier sets."""
+    """Return the nodes, one maximal independent set of the remaining graph after another."""
     n, (indptr, columns) = len(G), neighbor_lists(G)
     order, states, seen = (np.zeros(n, np.int64) for _ in range(3))
     heap = np.empty(n + columns.size, np.int64)

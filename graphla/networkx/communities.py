@@ -80,7 +80,7 @@ def _partitions(
     levels: Callable[..., Iterator[Vector]],
     options: dict[str, Any],
 ) -> list[Partition]:
-    """Return the partition after each level, or one into single nodes if there is no level."""
+    """Return the partition after each level, or the one into single nodes if there is no level."""
     A = with_weights(G, weight, parallel="sum").matrix
     _check_weights(A)
     if A.nvals and not A.reduce_scalar(monoid.plus).get(0):

@@ -47,7 +47,7 @@ def should_run(cost: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
         kwargs: its keyword arguments.
 
     Returns:
-        True, or a sentence.
+        True, or a sentence that states the reason.
 
     Raises:
         InvalidValue: `nx.config.backends.graphla.min_edges` is neither None nor an integer of at

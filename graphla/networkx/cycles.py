@@ -94,7 +94,7 @@ def _steps(G: Graph, rows: np.ndarray, columns: np.ndarray, orientation: str | N
 
 
 def _roots(G: Graph, source: Any) -> Iterable[int]:
-    """Return the vertex of a node, or those of the nodes in a collection; None means all."""
+    """Return the number of a node, or of each node in a collection; None means all nodes."""
     if source is None:
         return range(len(G))
     k = find(G, source)

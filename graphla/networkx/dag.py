@@ -185,7 +185,7 @@ def transitive_reduction(G: Graph) -> NetworkXGraph:
 
 
 def _with_edges(G: Graph, R: Matrix) -> Any:
-    """Return G with an edge for each entry of R, with all data of its nodes and edges."""
+    """Return G with an edge added for each entry of R; the nodes and edges of G keep their data."""
     if not isinstance(G, NetworkXGraph):
         raise NotImplementedError("graphla copies edge data only from converted NetworkX graphs")
     if G.is_multigraph():

@@ -224,8 +224,8 @@ def with_weights(
         A Graph with the same labels. Later calls with the same arguments return the same Graph.
 
     Raises:
-        NotImplementedError: the values are not numbers of a dtype, or NaN, infinite or so large
-            that sums of them might overflow.
+        NotImplementedError: a value is not a number, does not fit in 64 bits, is NaN or infinite
+            although `infinite` is False, or is so large that sums of values might overflow.
     """
     if not isinstance(G, NetworkXGraph):
         return _weighted_by_user(G, weight, default, dtype)
@@ -631,8 +631,8 @@ def edge_ends(G: Graph) -> tuple[np.ndarray, np.ndarray]:
         G: the graph.
 
     Returns:
-        (rows, columns), two arrays. An undirected edge appears in both directions, and a parallel
-        edge as often as the graph has it.
+        (rows, columns), two arrays. An undirected edge appears in both directions. Each parallel
+        edge appears separately.
     """
     indptr, columns = neighbor_lists(G)
     rows = np.repeat(np.arange(len(G), dtype=np.int32), np.diff(indptr))

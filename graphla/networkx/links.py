@@ -131,11 +131,11 @@ def _predict_in_communities(
     combine: Callable[[Any, Any, Any], Any],
     weigh: Callable[[Any], Any] | None,
 ) -> Predictions:
-    """Score each pair by its common neighbors, and by those that are in the community of both.
+    """Score pairs by their common neighbors, using the communities of the nodes.
 
-    `combine` computes the score from the number of all common neighbors, from the number of those
-    in the community of both (0 if the communities differ; the sum of their weights with `weigh`),
-    and from whether the communities are equal.
+    `combine` computes the score of u and v from three values: the number of their common neighbors,
+    the number of these that are in the community of u and v (the sum of their weights if `weigh` is
+    given), and whether u and v are in the same community. If they are not, the second value is 0.
     """
     labels, lacks = _community_labels(G, community)
     if ebunch is None and lacks.any():

@@ -244,7 +244,7 @@ def _all_trees(
 def _each_source(
     neighbors: Neighbors, read: Callable[[Tree], Any], cutoff: float | None = None
 ) -> Iterator[tuple[Any, Any]]:
-    """Return an iterator over the pairs of a node and what `read` returns for its tree."""
+    """Return an iterator over pairs of a node and the result of `read` for the tree of the node."""
 
     def pairs() -> Iterator[tuple[Any, Any]]:
         for k, node in enumerate(neighbors.G.labels):

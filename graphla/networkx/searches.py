@@ -103,7 +103,7 @@ class Tree:
 
 
 class Neighbors:
-    """The neighbors of each vertex in NetworkX's order, which any number of searches may use.
+    """The neighbors of each vertex in NetworkX's order; any number of searches can share them.
 
     Args:
         G: the graph.
@@ -111,7 +111,7 @@ class Neighbors:
             of two nodes and the data of their edge, which returns None for a hidden edge. Unlike in
             NetworkX, the function is called for all edges before any search.
         default: the length of an edge that lacks the attribute.
-        parallel: which length parallel edges have: the least ("min") or the greatest ("max").
+        parallel: the length of parallel edges: the smallest ("min") or the largest ("max").
         reverse: whether searches follow the edges of a directed graph backward.
         bellman_ford: whether the lengths are for the algorithm of Bellman and Ford and may
             therefore be negative.
@@ -222,7 +222,7 @@ class Neighbors:
 
         Args:
             sources: distinct vertices.
-            cutoff: the maximum distance; None sets no bound.
+            cutoff: the maximum distance; None means no limit.
             target: a vertex at which the search may stop.
 
         Returns:
@@ -266,9 +266,9 @@ class Neighbors:
         return length, path
 
     def _rows_both_ways(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
-        """Return rows of successors and, unless they are equal, of predecessors with the values.
+        """Return the rows of successors, followed by the rows of predecessors if these differ.
 
-        The last element is the number of the row of predecessors of vertex 0.
+        The result is (indptr, columns, values, k), where row k holds the predecessors of vertex 0.
         """
         # A weight function may return different values for the two directions of an edge.
         if not self.G.directed and not callable(self.weight):
@@ -483,7 +483,7 @@ def depth_first(
     Args:
         G: the graph.
         roots: the vertices to begin with.
-        limit: the maximum number of edges below a root; None sets no bound.
+        limit: the maximum number of edges below a root; None means no limit.
         sort_neighbors: a function that sorts an iterator over neighbors, as in NetworkX; None keeps
             their order.
 

@@ -88,8 +88,8 @@ class Matrix(ReadableMatrix, Indexed):
             ncols: the number of columns; by default one more than the largest column.
             dup_op: the binary operator that combines the values of duplicate positions. Without it,
                 duplicates raise an error, or are merged if `values` is one value.
-            symmetric: True asserts, unchecked, that A equals its transpose, so that the transpose
-                takes no memory. If False, the first traversal checks for symmetry in one pass.
+            symmetric: True asserts that A equals its transpose, which then takes no memory; this is
+                not checked. If False, the first traversal checks for symmetry in one pass.
             name: the name of the Matrix.
 
         Returns:
@@ -136,9 +136,9 @@ class Matrix(ReadableMatrix, Indexed):
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default len(indptr) - 1.
             ncols: the number of columns; by default one more than the largest column.
-            symmetric: True asserts that A equals its transpose, which is not checked.
-            copy: False uses an array without a copy if its dtype and device match; the array must
-                not be modified afterwards.
+            symmetric: True asserts that A equals its transpose; this is not checked.
+            copy: whether to copy the arrays. If False, an array whose dtype and device match is
+                used without a copy; it must not be modified afterwards.
             name: the name of the Matrix.
 
         Returns:
@@ -180,8 +180,8 @@ class Matrix(ReadableMatrix, Indexed):
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default one more than the largest row.
             ncols: the number of columns; by default len(indptr) - 1.
-            copy: False uses an array without a copy if its dtype and device match; the array must
-                not be modified afterwards.
+            copy: whether to copy the arrays. If False, an array whose dtype and device match is
+                used without a copy; it must not be modified afterwards.
             name: the name of the Matrix.
 
         Returns:

@@ -279,9 +279,9 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             permutation: whether to return the positions.
 
         Returns:
-            (C, P): Matrices with the shape of A, in which the entries of each row come first,
-            without gaps. C has the dtype of A, and P has dtype INT64. A result that was not
-            requested is None.
+            (C, P): Matrices with the shape of A, in which the entries of each row (or column) are
+            at its beginning, without gaps. C has the dtype of A, and P has dtype INT64. A result
+            that was not requested is None.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
@@ -307,8 +307,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             order: "rowwise" or "columnwise".
 
         Returns:
-            An INT64 Matrix with the shape of A, in which the entries of each row come first,
-            without gaps.
+            An INT64 Matrix with the shape of A, in which the entries of each row (or column) are at
+            its beginning, without gaps.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
@@ -454,8 +454,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             values: whether to return the values.
             sort: whether to sort the entries by row. If False, a matrix that is stored only by
                 columns returns them in column order, which avoids a conversion.
-            copy: True returns new NumPy arrays, with int64 indices. False returns the stored arrays
-                on their device (NumPy or CuPy), which must not be modified.
+            copy: if True, return new NumPy arrays, with int64 indices; if False, return the stored
+                arrays on their device (NumPy or CuPy), which must not be modified.
 
         Returns:
             (rows, columns, values), of length nvals; a result that was not requested is None.
@@ -485,8 +485,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Args:
             dtype: the dtype of the values; by default that of A.
             sort: must be True: the indices in each row are always sorted.
-            copy: True returns new NumPy arrays, with int64 indices. False returns the stored arrays
-                on their device (NumPy or CuPy), which must not be modified.
+            copy: if True, return new NumPy arrays, with int64 indices; if False, return the stored
+                arrays on their device (NumPy or CuPy), which must not be modified.
 
         Returns:
             (indptr, column indices, values): row i has the entries indptr[i] to
@@ -514,8 +514,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Args:
             dtype: the dtype of the values; by default that of A.
             sort: must be True: the indices in each column are always sorted.
-            copy: True returns new NumPy arrays, with int64 indices. False returns the stored arrays
-                on their device (NumPy or CuPy), which must not be modified.
+            copy: if True, return new NumPy arrays, with int64 indices; if False, return the stored
+                arrays on their device (NumPy or CuPy), which must not be modified.
 
         Returns:
             (indptr, row indices, values): column j has the entries indptr[j] to indptr[j + 1] - 1.

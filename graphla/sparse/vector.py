@@ -346,8 +346,8 @@ class ReadableVector(Collection["VectorExpression", Any]):
             values: whether to return the values.
             sort: whether to sort the entries by index. If False, the entries of a vector that is
                 stored unsorted remain unsorted.
-            copy: True returns new NumPy arrays, with int64 indices. False returns the stored arrays
-                on their device (NumPy or CuPy, int32 indices), which must not be modified.
+            copy: if True, return new NumPy arrays, with int64 indices; if False, return the stored
+                arrays on their device (NumPy or CuPy, int32 indices), which must not be modified.
 
         Returns:
             (indices, values), of length nvals; a result that was not requested is None.
@@ -374,8 +374,8 @@ class ReadableVector(Collection["VectorExpression", Any]):
             fill_value: the value for indices without an entry. It may be omitted if every index has
                 an entry.
             dtype: the dtype of the array; by default one that holds the entries and `fill_value`.
-            copy: True returns a new NumPy array. False returns an array on the device of v; if
-                every index has an entry, it is the stored array, which must not be modified.
+            copy: if True, return a new NumPy array; if False, return an array on the device of v.
+                If every index has an entry, this is the stored array, which must not be modified.
 
         Returns:
             An array of shape (size,).
@@ -617,8 +617,9 @@ class Vector(ReadableVector, Indexed):
             missing_value: elements with this value become missing entries; NaN matches NaN. By
                 default every element becomes an entry, including zeros.
             dtype: the dtype of the entries; by default that of the array.
-            copy: False uses the array without a copy if its dtype and device match and there is no
-                `missing_value`; the array must not be modified afterwards.
+            copy: whether to copy the array. If False, the array is used without a copy if its dtype
+                and device match and there is no `missing_value`; it must not be modified
+                afterwards.
             name: the name of the Vector.
 
         Returns:

@@ -70,8 +70,8 @@ def graph_algorithm(
       the Matrix does not have one row for every vertex;
     - undirected: whether the algorithm requires an undirected graph;
     - lengths: the parameter that decides whether the algorithm reads the values of A along a path
-      or a tree, or "A" if it always reads them. When it reads them, a Graph whose parallel edges
-      were summed raises an error;
+      or a tree, or "A" if it always reads them. If they are read, a Graph whose parallel edges were
+      summed is rejected with an error;
     - plain: whether some indices of the resulting Matrix are not vertices, so that the Matrix gets
       no labels.
 

@@ -81,7 +81,7 @@ def as_full_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector
 
 
 def as_distribution(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """Return g / Σ g as a full vector, where g are the given values.
+    """Return g / Σ g as a full vector, where g holds the given values.
 
     The result adds up to 1. It is 0 where g has no entry.
     """

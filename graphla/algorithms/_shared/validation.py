@@ -82,7 +82,7 @@ def vertices(name: str, given: Any, n: int) -> np.ndarray:
     except (
         TypeError,
         ValueError,
-    ):  # `given` cannot be converted: for example, a Vector, or lists of different lengths
+    ):  # `given` cannot be converted, such as a Vector or lists of different lengths
         places = np.empty((0, 0))
     is_whole = places.dtype.kind in "iu" or not places.size or has_integers(places)
     if places.ndim != 1 or not is_whole:
@@ -171,7 +171,7 @@ def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
 def weighs(name: str, weight: bool | str | None) -> bool:
     """Return whether an algorithm uses the values of A as weights.
 
-    It does if the argument `weight` is True, or the name of an edge attribute as in NetworkX.
+    It does if the argument `weight` is True or, as in NetworkX, the name of an edge attribute.
     """
     if weight is None or isinstance(weight, (bool, np.bool_)):
         return bool(weight)

@@ -58,7 +58,7 @@ def sum_common(W: Matrix, N: Matrix, pairs: Matrix) -> Matrix:
 
 
 def _at_pairs(found: Matrix, pairs: Matrix) -> Matrix:
-    """Return C with C(u, v) = found(u, v), else found(v, u), else 0, for each pair in `pairs`."""
+    """Return found(u, v), or else found(v, u), or else 0 as the entry of each pair (u, v)."""
     C = common_neighbors.pattern(pairs, found.dtype.np_type.type(0))
     # C⟨pairs⟩ += found(u, v), or found(v, u)
     C(pairs.S, binary.plus) << binary.first(found | found.T)

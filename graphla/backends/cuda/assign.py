@@ -3,8 +3,9 @@
 T may have entries that the mask forbids. `graphla.backends.write_rule` lists which old entries of C
 remain in each case.
 
-Waits: none if C is a dense vector, because its new number of entries stays on the device. Sparse
-vectors and matrices wait for the number of entries after a mask is applied and after a merge.
+If C is a dense vector, the host does not wait, because the new number of entries stays on the
+device. If C is a sparse vector or a matrix, the host waits for the number of entries after a mask
+is applied and after a merge.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from semirings.operators import TypedBinaryOp
 MASK_NONE, MASK_FLAGS, MASK_LIST = enumeration("device.cuh", "MaskKind")
 
 STAYS = {name: Constant(np.int32(n)) for name, n in vars(enumeration("assign.cu", "Stays")).items()}
-"""For each value of `Remains` except NOWHERE, the constant that stands for it in the kernels."""
+"""Maps each value of `Remains` except NOWHERE to the constant that represents it in the kernels."""
 
 ZERO = Constant(np.int64(0))
 
@@ -294,9 +295,9 @@ def _remove_flags(
 ) -> tuple[Array, Any, Array | None]:
     """Clear the presence flags of c at the indices that the mask allows.
 
-    If `replace` is set, clear the flags at the indices that the mask forbids instead. Return the
-    flags, the number of remaining entries, and the device array in which a kernel counts these
-    entries, or None if no kernel needs to count them.
+    If `replace` is set, clear the flags at the indices that the mask forbids instead. Return three
+    values: the flags, the number of remaining entries, and the device array in which a kernel
+    counts these entries. The third value is None if no kernel needs to count them.
     """
     total, listed = counter(), mask.indices
     own = c.present if in_place and isinstance(c, BitmapVector) else None

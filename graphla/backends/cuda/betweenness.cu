@@ -595,9 +595,9 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     team.meet();
     begin = end;
     end = load_relaxed(paths.queued);
-    // If one block processes the level alone, `team` consists of this block, and the counters are
-    // in its shared memory, because the other blocks may still be reading the counters in device
-    // memory.
+    // Decide which blocks process the next level. If one block worked alone, `team` consists of
+    // this block, and the counters are in its shared memory, because the other blocks may still be
+    // reading the counters in device memory.
     bool is_few = end - begin <= limits.few_parts;
     if (is_alone)
       is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;

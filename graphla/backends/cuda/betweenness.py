@@ -5,8 +5,8 @@ paths that pass through the vertex. The blocks of the grid form teams. One launc
 sources: each team processes one source at a time. If edges have lengths, there is one launch per
 source, and all blocks form one team.
 
-Kernel: betweenness.cu; if edges have lengths, closure.cu runs first. The host
-waits for each launch.
+Kernel: betweenness.cu. If edges have lengths, closure.cu runs before each launch. The host waits
+for each launch.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ struct Progress {
   // Number of unreached vertices that were sampled, and number of those whose first neighbor was
   // reached: see Search::sample.
   u64 open, hits;
-  /// Numbers of vertices and of units of edges queued so far, packed as in control[QUEUED].
+  /// Number of vertices queued so far, and number of units that their out-edges take up in the
+  /// queue, packed as in control[QUEUED].
   u64 base;
 
   DEVICE void lose(u64 edges_into) { into_left -= least(into_left, edges_into); }

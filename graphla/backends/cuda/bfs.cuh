@@ -411,8 +411,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
       return queue_slot[k] <= begin_unit;
     }) - 1;
     while (edge < end) {
-      // Each lane takes an entry of the queue. The last lane takes its entry only because this
-      // entry's first slot is the end of the entry before it.
+      // Each lane takes an entry of the queue. The edges of the last lane's entry are not read in
+      // this iteration: its first slot only marks the end of the entry before it.
       const u32 entry = at + u32(lane());
       const bool is_there = entry < last_entry;
       const Slot slot = is_there ? slot_of(queue_slot[entry]) : last;

@@ -45,15 +45,15 @@ INT32, BOOL = np.dtype(np.int32), np.dtype(bool)
 NO_RECORDS = RECORDS(at=None, room=0)
 MOST_RECORDS = 1 << 20
 HUBS = 24
-"""The element `Relabeled.ends[HUBS]` is the number of vertices of degree 128 or more."""
+"""The index in `Relabeled.ends` of the number of vertices with degree 128 or more."""
 
 
 @dataclass(frozen=True)
 class BfsTuning:
     """Tuning parameters of searches, measured on an H200 (docs/performance/findings.md).
 
-    A word has 4 bytes. Each block keeps lists of vertices in shared memory. If its map, which has
-    one bit per vertex, is small enough, the map is in shared memory too.
+    A word has 4 bytes. Each block keeps lists of vertices in shared memory. The map of reached
+    vertices has one bit per vertex. If the map is small enough, it is in shared memory too.
     """
 
     # The capacity of one block's queue, in vertices. Two queues must fit in least_pool words.

@@ -31,8 +31,8 @@ struct AloneState {
   u32 stops;      // the iteration after which to stop; set when the host asks the kernel to stop
   u32 long_rows;  // number of long rows that the grid must follow to finish the level
   u64 frontier, edges;  // number of vertices and edges in the unfinished level
-  // `reached` is the number of vertices found. `into` is the number of edges into these vertices,
-  // except the vertices of the last queue.
+  // `reached` is the number of vertices found. `into` is the number of edges into these vertices.
+  // Edges into the vertices of the last queue are counted only in a directed graph, by `give`.
   u64 reached, into;
 };
 
@@ -51,7 +51,7 @@ struct Span {
   u32 most;          // stop after a level with more edges than this
   i64 limit;         // maximum level
   i64 records;       // number of levels recorded so far
-  bool is_one_byte;  // whether a level is stored in one byte; the largest such level is DEEP
+  bool is_one_byte;  // whether results store a level in one byte; then DEEP is the largest level
 };
 
 template <class S, bool IN_SHARED> struct Alone {

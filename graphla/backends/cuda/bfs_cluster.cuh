@@ -40,7 +40,8 @@ struct __align__(16) Letter {
 /// A summary of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  /// Number of edges followed from vertices of the processed levels, except the first level.
+  /// Number of edges out of the vertices of the processed levels, not counting the first level. In
+  /// an undirected graph, this is also the number of edges into these vertices.
   u64 into;
   bool fails, stops;
 };

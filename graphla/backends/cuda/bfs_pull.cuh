@@ -249,9 +249,9 @@ template <class S> struct Pull {
 
   /// Tests the first neighbors of the vertices in four words of a chunk, and lists the vertices
   /// whose first neighbor is not reached. The four words are sub..sub + 3. Word k of the chunk is
-  /// word base + k * apart of the map. For word k of the chunk, lane k passes in `closed` the bits
-  /// of the vertices to skip, and receives in `found` the bits of the vertices with a reached first
-  /// neighbor.
+  /// word base + k * apart of the map, and lane k holds the bits for this word. In `closed`, the
+  /// lane passes the vertices to skip. In `found`, it receives the vertices whose first neighbor is
+  /// reached.
   DEVICE void peek(u32 base, u32 apart, int sub, u32 closed, u32 &found, int &listed,
                    Sums &sums) const {
     i32 u[PULL_WORDS];

@@ -18,11 +18,11 @@ template <class T> DEVICE void store_once(T *p, T value) {
 }
 
 /// Writes the results of a search in a relabeled graph. The arrays of the search are indexed by the
-/// graph's own vertex numbers, and the results by the user's numbers. Within each degree class, the
-/// vertices have the same order in both numberings. So a warp that processes vertices that are
-/// consecutive in the user's numbering reads only a few sequences of increasing addresses. For an
-/// unreached vertex, only `present` has a meaning. The other results of this vertex are arbitrary
-/// values, which are stored all the same: if all lanes store, they fill whole cache lines.
+/// graph's own vertex numbers, and the results by the user's numbers. A warp processes consecutive
+/// vertices of the user's numbering. Within each degree class, the vertices have the same order in
+/// both numberings, so the warp reads only a few sequences of increasing addresses. For an
+/// unreached vertex, only `present` has a meaning. Its other results are arbitrary, but they are
+/// stored anyway, because the warp then fills whole cache lines.
 template <class S, class Level> struct Results {
   const S &search;
   i64 n;

@@ -8,7 +8,8 @@
 // - Bit v of `seen` is set if v is reached, and bit v of `front` is set if v's level is `level`.
 // - All bits of `mine`, `after` and `inbox` are 0. `mine` is the map of the vertices that the block
 //   finds in the current level.
-// Word w of a map belongs to block w % SIZE, its owner. The words of one owner are adjacent.
+// Word w of a map belongs to block w % SIZE, its owner. In memory, all words of one owner are
+// adjacent (see `place_of`).
 //
 // Push: each block follows the edges of some vertices in each word of the frontier. The edges of a
 // hub are divided evenly among all blocks. A block sends the vertices that it finds to the inboxes
@@ -29,8 +30,8 @@ namespace graphla {
 
 constexpr u32 SMALL_LONG = 256;  // the whole block follows a row with at least this many entries
 constexpr u32 SMALL_REST =
-    64;  // in a pull, the whole block also reads a row's rest if it has at least this many entries
-constexpr int SMALL_FAR = 512;  // maximum number of rows left for the whole block to read
+    64;  // in a pull, the block also reads the rest of a row if at least this many entries remain
+constexpr int SMALL_FAR = 512;  // capacity of the list of rows that the whole block reads
 
 /// The sums that each block sends to all blocks at the end of a level.
 struct SmallSums {

@@ -148,9 +148,9 @@ def _unpack_runs(
 ) -> tuple[Array, Array | None]:
     """Return the column of each run of equal keys, and the position where each run begins.
 
-    The second result is None if `needs_starts` is False. For a matrix, this also adds the number of
-    runs in each row to the array `sizes`. `runs` is the total number of runs, and `ends` holds the
-    running counts from `_count_runs`.
+    The second result is None if `needs_starts` is False. For a matrix, the function also adds the
+    number of runs in each row to the array `sizes`. `runs` is the total number of runs, and `ends`
+    holds the running counts from `_count_runs`.
     """
     indices = xp.empty(runs, xp.int32)
     starts = xp.empty(runs, xp.int64) if needs_starts else None

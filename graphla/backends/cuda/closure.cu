@@ -46,7 +46,7 @@ template <class Work> struct Course {
   // to the other blocks in `rejoin`.
   u64 *state;
   // In shared memory, used by thread 0 only. leads[0] is the clock time at which to check again
-  // whether the host wants to stop. leads[1] is the number of records.
+  // whether the host wants to stop. leads[1] is the number of trace records written so far.
   i64 *leads;
 
   u32 rounds = 0;

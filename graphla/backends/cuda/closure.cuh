@@ -52,9 +52,9 @@ struct Closing {
 
   // --- values ----------------------------------------------------------------------------------
 
-  /// Returns the key of v's value, with which this step multiplies the edges of v. The row of v
-  /// must be short. Unless the method is ROUNDS or the pass is TREE, the function also marks v as
-  /// being in no list.
+  /// Returns the key of the value of v that this step multiplies by the weights of v's edges. The
+  /// row of v must be short. Unless the method is ROUNDS or the pass is TREE, the function also
+  /// marks v as being in no list.
   DEVICE Key take(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     if constexpr (PARENTS) {
@@ -62,8 +62,8 @@ struct Closing {
     }
     return cells.pop(v);
   }
-  /// Returns the key of v's value, with which this step multiplies the edges of v. The row of v
-  /// must be long. The vertex stays marked as listed.
+  /// Returns the key of the value of v that this step multiplies by the weights of v's edges. The
+  /// row of v must be long. The vertex stays marked as listed.
   DEVICE Key key_in_step(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     return cells.key_of(v);
@@ -223,8 +223,8 @@ struct Closing {
     if (lists.gathered) lists.release();
   }
 
-  /// Processes one warp's share of the edges in long rows: the share of warp `warp`, of `warps`
-  /// warps.
+  /// Processes the share of the warp with index `warp`. The edges in long rows are divided among
+  /// `warps` warps.
   DEVICE void walk_long(u64 listed, u32 warp, u32 warps) {
     constexpr int TILE = WARP * LONG_SLOTS;
     constexpr int MOST = TILE / LIGHT + 2;  // maximum number of rows in a tile
@@ -232,7 +232,7 @@ struct Closing {
     const u32 count = u32(listed >> COUNT_SHIFT);
     const Span *ends = lists.waiting.long_ends + (lists.step & 1) * lists.waiting.room;
     const i32 *list = lists.waiting.long_list + (lists.step & 1) * lists.waiting.room;
-    // Each warp takes consecutive tiles, so that it needs to search for its first row only once.
+    // Each warp takes consecutive tiles, so it needs only one search, which finds its first row.
     const Span part = (edges / TILE / warps + 1) * TILE;
     Span tile = warp * part;
     if (tile >= edges) return;

@@ -110,7 +110,7 @@ template <class Op, int WHICH> struct Packed {
     if (!improves(v, key, old)) return LOST;
     return old == NOTHING ? u32(ABSENT) : u32(old);
   }
-  /// Clears the code of v, which takes v from its list, and returns the current key of v.
+  /// Clears the code of v, which removes v from its list, and returns the current key of v.
   DEVICE Key pop(i32 v) const { return u32(atomicAnd(&cells[v], ~u64(0xffffffffu)) >> 32); }
   DEVICE Key key_of(i64 v) const { return u32(load_relaxed(&cells[v]) >> 32); }
   DEVICE u32 code_of(i32 v) const { return u32(load_relaxed(&cells[v])); }

@@ -10,8 +10,8 @@ constexpr int LIGHT = ClosureTuning::light;  // maximum number of edges in a sho
 // maximum number of vertices in a list that a block keeps in shared memory for one of its rounds
 constexpr int HELD = ClosureTuning::held;
 constexpr int TEAM = 4;         // number of threads that read a short row
-constexpr int SHORT_SLOTS = 2;  // number of edges in short rows that a thread loads at once
-constexpr int LONG_SLOTS = 4;   // number of edges in long rows that a thread loads at once
+constexpr int SHORT_SLOTS = 2;  // number of edges that a thread loads at once from short rows
+constexpr int LONG_SLOTS = 4;   // number of edges that a thread loads at once from long rows
 // One 64-bit counter counts the long rows and their edges: the low COUNT_SHIFT bits are the number
 // of edges, and the bits above them are the number of rows.
 constexpr int COUNT_SHIFT = 36;
@@ -114,7 +114,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
     begin = indptr[v];
     degree = u32(indptr[v + 1] - begin);
   }
-  /// Returns whether this key is beyond the horizon, so that a vertex with this key waits for a
+  /// Returns whether this key is beyond the horizon. If so, a vertex with this key waits for a
   /// later turn (see closure.cu for these terms).
   DEVICE bool is_beyond(Key key) const {
     if constexpr (HOW == NEAR_FAR) return pass == IMPROVE && key > horizon;

@@ -193,8 +193,8 @@ struct Hubs {
   }
 };
 
-/// Adds the sums in the table of a part to the table of row r. Appends the slots that were free
-/// before to the row's list of slots in use. All lanes of a warp must call this.
+/// Adds the sums in the table of a part to the table of row r. Appends each slot that was free
+/// before this addition to the row's list of slots in use. All lanes of a warp must call this.
 template <class Sum>
 DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hubs, i64 r) {
   for (int s = int(threadIdx.x); s < 1 << part.bits; s += int(blockDim.x)) {

@@ -44,7 +44,8 @@ template <class Offset> struct RowBatch {
   const i32 *rows;  // the vertices of the launch
   i64 count;
   const i32 *labels;
-  i32 *next;  // on entry, the labels of the round before `labels`; overwritten with the new labels
+  // On entry the labels that preceded `labels`; the kernels overwrite them with the new labels.
+  i32 *next;
   Gain gain;
 };
 
@@ -100,8 +101,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
                   // is computed, and only for GAINING
   i64 begin, end;
   double out, into;
-  // Vertex v moves to another community only if the gain there exceeds this threshold. Until
-  // `expect` sets it, it is -1e300.
+  // Vertex v moves to another community only if the gain there exceeds this threshold. The
+  // threshold is 1e300 if v may not move. Otherwise it is -1e300 until `expect` sets it.
   double stay;
   Choice<Score> best;
 

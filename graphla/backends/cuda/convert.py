@@ -1,6 +1,6 @@
 """Conversions between formats: sorted, sparse and bitmap vectors. Kernels: convert.cu.
 
-Waits: `to_sparse` of a bitmap waits for its number of entries, unless the host knows it.
+When `to_sparse` converts a bitmap, the host waits for the number of entries, unless it knows it.
 """
 
 from __future__ import annotations

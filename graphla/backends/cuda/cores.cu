@@ -238,8 +238,8 @@ template <class Offset> struct Peeling {
   }
 };
 
-/// The first word of `launch.control` counts the tickets of barriers. Three `RoundCounts` follow
-/// it.
+/// Computes all core numbers. The first word of `launch.control` counts the tickets of barriers.
+/// Three `RoundCounts` follow this word.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(WIDEST_BLOCK, 1)
     peel_cores(Launch launch, Peeling<Offset> peeling, u32 alone_edges) {

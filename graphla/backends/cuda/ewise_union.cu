@@ -27,13 +27,13 @@ constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // number of items of a tile 
 constexpr int PARTS = 1024;    // up to this many row starts of a tile are kept in shared memory
 constexpr u32 NO_INDEX = ~0u;  // larger than every index; marks the end of a row
 
-/// The result of the first pass over a merge: the flags of all items and their counts. A word of
-/// `of_a` has one bit for each of 32 items, set if the item is from a. The word of `dropped` with
-/// the same index has one bit per item, set if the item is dropped. The word of `within` with the
-/// same index contains two 16-bit counts for the items of the tile that precede these 32: the
-/// number of a's items, and the number of dropped items. For each tile, `starts` contains the
-/// number of a's items before the tile, and `ends` the number of dropped items from the start of
-/// the merge to the end of the tile.
+/// The result of the first pass over a merge: two flags per item, and counts of these flags. Word k
+/// of `of_a`, `dropped` and `within` describes items 32 k to 32 k + 31. A bit of `of_a` is set if
+/// the item is from a, and a bit of `dropped` is set if the item is dropped. A word of `within`
+/// contains two 16-bit counts of the items of the tile that precede its 32 items: the number of a's
+/// items, and the number of dropped items. For each tile, `starts` contains the number of a's items
+/// before the tile, and `ends` the number of dropped items from the start of the merge to the end
+/// of the tile.
 struct Notes {
   u32 *of_a;  // the start of three arrays with `words` words each: of_a, dropped, within
   i64 words;
@@ -274,7 +274,7 @@ __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_
     i64 place[MOVES];
     bool has_x[MOVES], has_y[MOVES];
 #pragma unroll
-    // This loop only loads, so that all loads are issued before the first store.
+    // This loop contains no stores, so all loads are issued before the first store.
     for (int step = 0; step < MOVES; step++) {
       const i64 d = begin + i64(step) * blockDim.x + threadIdx.x;
       x[step] = A(0), y[step] = B(0), index[step] = 0, place[step] = 0;

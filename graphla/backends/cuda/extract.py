@@ -36,7 +36,7 @@ from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, Spa
 
 @dataclass(frozen=True)
 class ExtractTuning:
-    """Tuning parameters for the search for the extracted columns."""
+    """Tuning parameter that decides how the extracted columns are looked up."""
 
     few_columns: int = 16
     """Normally the column of each entry is looked up in the sorted list of extracted columns. If

@@ -1,4 +1,4 @@
-"""Find the hubs of a matrix A, which are its columns with the most entries, for products A u.
+"""Find the hubs of a matrix A, the columns with the most entries, to speed up products A u.
 
 In a skewed graph a few thousand columns hold a third of all entries. A product that reads every
 entry is limited by the throughput of the L2 cache. If each block keeps the elements of u at these

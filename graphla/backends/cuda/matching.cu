@@ -1,9 +1,9 @@
 // Finds a maximal matching in rounds. In each round, an edge joins the matching if it is the best
 // edge at both of its ends.
 //
-// The edges are totally ordered, so that no two edges are equally good. The result is the matching
-// that a loop over the edges from the best to the worst would find. It does not depend on the
-// schedule of the threads.
+// The edges are totally ordered, so no two edges are equally good. The result is the matching that
+// a loop over the edges from the best to the worst would find. It does not depend on the schedule
+// of the threads.
 #include "collectives.cuh"
 #include "hashed_random.cuh"
 
@@ -55,8 +55,8 @@ __global__ void __launch_bounds__(MatchingTuning::block)
   const i64 groups = threads_in_grid() / threads;
   for (i64 k = thread_in_grid() / threads; k < count; k += groups) {
     const i32 v = list[k], before = wanted[v];
-    // All threads of a group (a warp or a block) read the same values here, so that either all of
-    // them skip the vertex or none does.
+    // All threads of a group (a warp or a block) read the same values here, so either all of them
+    // skip the vertex or none does.
     if (before >= 0 && mates[before] == FREE) continue;
     Edge<Stored> best = {Stored(0), 0, NONE};
     const u64 word = words[v];

@@ -10,10 +10,10 @@ constexpr int ROWS = 4;  // number of consecutive rows whose lengths a thread su
 
 /// Computes running sums of the lengths of the `count` listed rows. The list is divided into parts
 /// of `length` rows, and each block sums one part. ends[i] is set to the number of entries in the
-/// listed rows from the first row of i's part up to and including the i-th row. ends[count + p] is
-/// set to the number of entries in all parts before part p; `join_parts` adds it to the sums of
-/// part p. If `host` is not null, the total is sent to it as two 32-bit halves, the lower half
-/// first.
+/// listed rows from the start of the part that contains the i-th row up to and including this row.
+/// ends[count + p] is set to the number of entries in all parts before part p; `join_parts` adds it
+/// to the sums of part p. If `host` is not null, the total is sent to it as two 32-bit halves, the
+/// lower half first.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,

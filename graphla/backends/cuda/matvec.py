@@ -46,7 +46,7 @@ costs = Costs(
     transpose_start=2e7,
     small=1 << 14,
 )
-"""Costs measured by benchmarks/direction_gpu.py. Their unit, reading an entry in a pull, takes
+"""Costs measured by benchmarks/direction_gpu.py. The unit is the time to read an entry in a pull,
 about 8 ps on an H200."""
 
 

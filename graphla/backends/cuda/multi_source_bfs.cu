@@ -1,10 +1,10 @@
 // Breadth-first search from up to 64 start vertices in one launch: bit s of each word belongs to
 // search s (M. Then et al., "The More the Merrier", VLDB 2014).
 //
-// Each vertex v has three words, whose bits mean the following at level d. In `seen[v]`: the search
-// has reached v by level d. In `fresh[v]`: the search reached v at level d. In `next[v]`, a
-// superset of seen[v]: the search will reach v by level d + 1. A level has two phases, with a
-// barrier after each:
+// Each vertex v has three words. At level d, bit s of `seen[v]` is set if search s has reached v by
+// level d. Bit s of `fresh[v]` is set if search s reached v at level d exactly. Bit s of `next[v]`,
+// which contains all bits of seen[v], is set if search s will reach v by level d + 1. A level has
+// two phases, with a barrier after each:
 // - expand: next[v] |= seen[u] for searches that pull, where u runs over v's in-neighbors until all
 //   searches have reached v; next[w] |= fresh[v] for searches that push, where w runs over v's
 //   out-neighbors.

@@ -5,7 +5,7 @@
 // Plane b has one word per vertex. Bit s of the word is bit b of the code of the vertex's level in
 // search s. The code of a level is a Gray code combined with a constant by XOR, such that the code
 // of level 3 is zero, and the codes of levels 2 and 4 have only one set bit. In a small-world graph
-// most vertices have these levels, so that each level writes to few planes.
+// most vertices have one of these levels, so storing a level seldom sets more than one bit.
 #ifndef GRAPHLA_MANY_LEVELS
 #define GRAPHLA_MANY_LEVELS
 #include "multi_source_bfs.cuh"

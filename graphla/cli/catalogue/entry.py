@@ -59,7 +59,7 @@ class Algorithm:
 
     @property
     def told(self) -> GraphOptions:
-        """The options that the decorator `graph_algorithm` of the function received."""
+        """The options that were passed to the function's decorator `graph_algorithm`."""
         return self.run.graph_options  # pyright: ignore[reportFunctionMemberAccess]
 
     @property
