@@ -40,7 +40,7 @@ def has_symmetric_values(A: Matrix) -> bool:
 
 
 def extent(A: Matrix) -> tuple[Any, Any]:
-    """Return the smallest and the largest weight of A, which must have at least one edge."""
+    """Return the smallest and the largest weight of A. A must have at least one edge."""
     return perform("extent", MatrixStore.extent, A._store, A.dtype)
 
 

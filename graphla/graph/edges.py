@@ -26,7 +26,7 @@ class Edges:
     weights: np.ndarray | None
 
     def places(self, number: Callable[[Any], Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays: the vertex numbers of the sources, and those of the targets.
+        """Return the vertex numbers of the edges' sources and of their targets, as two arrays.
 
         The function `number` maps a label to its vertex.
         """

@@ -589,7 +589,7 @@ class Graph:
             values: a Vector of size n, or an n x n Matrix.
 
         Returns:
-            A LabelledVector or LabelledMatrix with the same entries. Values of another size are
+            A LabelledVector or LabelledMatrix with the same entries. An object of another size is
             returned unchanged.
         """
         return labelled(values, self._labels)

@@ -147,6 +147,6 @@ class EdgeView(_View):
     def _cells(self, each: Any) -> tuple[Any, ...]:
         """Return the cells of one row of the HTML table.
 
-        They are the two ends of an edge, and its weight if the view includes weights.
+        The cells hold the two ends of an edge, and the edge's weight if the view includes weights.
         """
         return each

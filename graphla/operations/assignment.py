@@ -11,9 +11,9 @@
 The value is the store of a vector or matrix, or a scalar (ScalarStore), which becomes an entry at
 every position of the region; an empty scalar deletes entries.
 
-The indices in I and J differ, unless `is_joined` is True. In that case accum is the operator of a
-commutative and associative monoid on the dtype of C, and each entry of T combines, with accum, all
-values that are assigned to its position.
+I and J contain no duplicate indices, unless `is_joined` is True. In that case accum is the operator
+of a commutative and associative monoid on the dtype of C, and accum combines all values that are
+assigned to the same position into one entry of T.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def subassign_vector(
     replace: bool,
     is_joined: bool = False,
 ) -> None:
-    """w(I)⟨m, replace⟩ = accum(w(I), value). If `is_joined` is set, `replace` is not."""
+    """w(I)⟨m, replace⟩ = accum(w(I), value). `is_joined` and `replace` are never both True."""
     if indices is None:
         assign_vector(owner, None, value, mask, accum, replace)
         return
@@ -152,7 +152,8 @@ def subassign_matrix(
     replace: bool,
     is_joined: bool = False,
 ) -> None:
-    """C(I, J)⟨M, replace⟩ = accum(C(I, J), value). If `is_joined` is set, `replace` is not."""
+    """C(I, J)⟨M, replace⟩ = accum(C(I, J), value). `is_joined` and `replace` are never both
+    True."""
     if rows is None and columns is None:
         assign_matrix(owner, None, None, value, mask, accum, replace)
         return
@@ -264,7 +265,7 @@ def _fill_vector(
 ) -> VectorStore:
     """Return the vector to be written in an assignment to a whole vector.
 
-    A scalar is repeated at every index that the mask may select.
+    If `value` is a scalar, the vector holds it at every index that the mask may select.
     """
     if isinstance(value, VectorStore):
         return value
@@ -294,7 +295,8 @@ def _place_vector(
 ) -> VectorStore:
     """Return T with the given size, with value(k) at index places[k].
 
-    `join` combines values with equal places. If `join` is None, all places differ.
+    `join` combines values that have the same index. If `join` is None, all indices in `places`
+    differ.
     """
     device = value.device
     if isinstance(value, ScalarStore):
@@ -345,7 +347,8 @@ def _join_matrix(
 ) -> MatrixStore:
     """Return a matrix with the shape of C that has value(k, l) at (rows[k], columns[l]).
 
-    `accum` combines values at the same position. A scalar is the value at every (k, l).
+    `accum` combines values at the same position. If `value` is a scalar, value(k, l) is this scalar
+    for all k and l.
     """
     do = backend(c.device)
     i = do.arange(c.nrows, np.int64) if rows is None else indexing.locate(c.device, rows)

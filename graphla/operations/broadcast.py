@@ -22,7 +22,8 @@ from semirings.operators import TypedBinaryOp
 def _broadcast_mult(
     a: MatrixStore | VectorStore, b: MatrixStore | VectorStore, op: TypedBinaryOp
 ) -> MatrixStore:
-    """Compute op(A(i, j), v(j)) or op(u(i), B(i, j)) where both operands have an entry."""
+    """Compute op(A(i, j), v(j)) or op(u(i), B(i, j)) at each position where both operands have an
+    entry."""
     if isinstance(a, VectorStore):
         assert isinstance(b, MatrixStore)
         return entrywise.ewise_mult.compute(_along_rows(a, b.T).T, b, op)
@@ -31,7 +32,8 @@ def _broadcast_mult(
 
 
 def _broadcast_add(a: Any, b: Any, op: TypedBinaryOp) -> MatrixStore:
-    """Compute op(A(i, j), v(j)) or op(u(i), B(i, j)); where only one entry exists, copy it."""
+    """Compute op(A(i, j), v(j)) or op(u(i), B(i, j)). If only one of the two entries exists, copy
+    it."""
     return entrywise.ewise_add.compute(*_both_matrices(a, b), op)
 
 

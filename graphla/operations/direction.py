@@ -9,12 +9,13 @@ u. The backend provides the costs per entry, per row and per launch (`Backend.co
 
 The choice takes time proportional to the number of entries of u or of the mask, not to n. So it is
 cheap even in a search with a thousand levels of few vertices. Reading a number from a GPU makes the
-host wait. So the choice reads such numbers only if those that the host already has are not
-sufficient.
+host wait. So numbers are read from the GPU only if the numbers that the host already has do not
+suffice for the choice.
 
 A pull needs the matrix stored by rows, and a push needs it stored by columns. If the faster
-direction needs a form of the matrix that does not exist yet, we use the other direction, and add up
-the extra costs until they reach the cost of building that form (as in the ski rental problem).
+direction needs a form of the matrix that does not exist yet, we use the other direction and add up
+its extra costs. Once they reach the cost of building the missing form, we build this form (as in
+the ski rental problem).
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ Choice = tuple[Any, ...]
 """A tuple of the direction, a format string that explains the choice, and the numbers to insert."""
 
 SURE = 1.25
-"""Only the GPU knows some of the numbers that determine the costs of push and pull. The host
-chooses a direction without reading them if, for all possible values, it costs at most SURE times
-as much as the other.
+"""Some of the numbers that determine the costs of push and pull are only on the GPU. The host
+chooses a direction without reading these numbers if, for all of their possible values, the
+direction costs at most SURE times as much as the other direction.
 """
 
 
@@ -112,7 +113,7 @@ def _by_entries(costs: Costs, cost: float) -> Costs:
 
 
 def _fixed(costs: Costs, u: VectorStore) -> Choice:
-    """Choose the direction by the size of u and its number of entries alone.
+    """Choose the direction only from the size of u and the number of its entries.
 
     This function serves `config.deterministic`. The direction affects how the result is rounded, so
     the choice must not depend on which forms of the matrix have been built.
@@ -149,8 +150,8 @@ def _price_of_pull(
     stops: bool,
     mask: VectorMask | None,
 ) -> float:
-    """Return the expected cost of a pull, from the numbers of entries that it reads and rows that
-    it visits.
+    """Return the expected cost of a pull. It depends on how many entries the pull reads and how
+    many rows it visits.
 
     `reached` is the number of entries of m whose column has an entry in u. If `stops` is true, a
     pull may stop reading a row early, and reads about nvals / reached entries of each row.

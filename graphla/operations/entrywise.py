@@ -89,8 +89,8 @@ def _join_vectors(
 def _near(v: VectorStore, w: VectorStore) -> SparseVector:
     """Return the entries of v in sparse form, for an intersection with w.
 
-    If v is dense and w has few entries, return only the entries of v at the indices of w, because
-    the intersection has no others.
+    If v is dense and w has few entries, return only the entries of v at the indices where w has
+    entries, because only they occur in the intersection.
     """
     if v.has_sparse or not w.has_sparse or w.nvals * 8 > v.size:
         return v.sparse()
@@ -152,7 +152,7 @@ def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
 
 
 def _by_place(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """Apply `compute`, whose results also depend on the positions of entries, to all entries."""
+    """Apply `compute` to all entries; its results also depend on the positions of the entries."""
     if isinstance(a, VectorStore):
         return VectorStore(a.device, dtype, compute(a.sparse(), *args))
     return MatrixStore(a.device, dtype, compute(a.csr, *args))

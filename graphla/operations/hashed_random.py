@@ -69,13 +69,14 @@ def random_order(a: MatrixStore, seed: int) -> VectorStore:
 
 
 def coins(a: MatrixStore, first: int) -> VectorStore:
-    """Return one random BOOL value per vertex of A, the highest bit of its random word."""
+    """Return one random BOOL value per vertex of A: the highest bit of the vertex's random word."""
     bits = stream(a.nrows, first, like=_indptr(a)) >> np.uint64(63) != 0
     return VectorStore(a.device, BOOL, FullVector(a.nrows, bits))
 
 
 def edge_order(a: MatrixStore, is_weighted: bool, seed: int) -> MatrixStore:
-    """Return the upper triangle of A, where each value is the edge's position in a sorted order.
+    """Return the upper triangle of A, in which the value of each edge is its position in sorted
+    order.
 
     If `is_weighted` is true, edges are sorted by weight, and edges of equal weight by a hash of the
     seed and both vertices. Otherwise all edges are sorted by this hash. If two edges are equal in

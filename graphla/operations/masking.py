@@ -34,8 +34,8 @@ def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> 
     """Return the entries of the matrix or vector `forms` that the mask allows.
 
     If the mask is None, return `forms`. The argument `parent` is the store whose arrays the mask
-    uses. This function does not read `parent`, but `Operation` makes the current stream wait for
-    it.
+    uses. This function does not read `parent`; it is an argument so that the `DeviceScope` makes
+    the current stream wait for these arrays.
     """
     if mask is None:
         return forms

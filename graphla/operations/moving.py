@@ -1,7 +1,7 @@
 """Copy matrices, vectors, scalars and arrays between devices.
 
-An array that two formats of a matrix share is copied only once. If all elements of an array are one
-stored element (an iso-valued array), only this element is copied.
+If two formats of a matrix share an array, it is copied only once. If all elements of an array are
+one stored element (an iso-valued array), only this element is copied.
 """
 
 from __future__ import annotations

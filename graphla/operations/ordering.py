@@ -126,8 +126,8 @@ def rank_entries(x: Any, *, are_distinct: bool = False) -> Any:
 def number_values(x: Any) -> tuple[Any, int]:
     """Return the rank of each value among the distinct values, and the number of distinct values.
 
-    x is a full vector or a matrix. The ranks count from 0, in ascending order of value. They are
-    returned as INT64 values in a vector or matrix with the same pattern as x.
+    x is a full vector or a matrix. The ranks count from 0, in ascending order of value. The result
+    holds them as INT64 values, with the same pattern as x.
     """
     distinct, numbers = np.unique(_stored(x).values, return_inverse=True)
     return _with_values(x, INT64, numbers.reshape(-1)), distinct.size

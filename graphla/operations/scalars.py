@@ -51,7 +51,8 @@ def bind(a: ScalarStore, op: Any, scalar: Any, side: str) -> ScalarStore:
 
 
 def by_place(a: ScalarStore, op: Any, thunk: Any) -> Any:
-    """Return the value op(a, 0, 0, thunk), or None if `a` is empty; 0, 0 is the position of `a`."""
+    """Return the value op(a, 0, 0, thunk), or None if `a` is empty. `a` has the
+    position (0, 0)."""
     if a.value is None:
         return None
     zero = np.int64(0)

@@ -161,8 +161,8 @@ def array_of(values: Any, dtype: Any = None, name: str = "values") -> tuple[np.n
 def exact_array(values: Any) -> np.ndarray:
     """Return a list as an array; use dtype object if the list holds integers of 2^63 or more.
 
-    `numpy.asarray` converts integers from 2^63 to 2^64 - 1 to floats if smaller integers are in the
-    same list.
+    `numpy.asarray` converts integers from 2^63 to 2^64 - 1 to floats if the list also holds smaller
+    integers.
     """
     array = np.asarray(values)
     if isinstance(values, np.ndarray) or array.dtype.kind != "f" or not array.size:

@@ -47,11 +47,11 @@ from graphla.program.records import record
 class Access:
     """A read or a write of a resource between two barriers.
 
-    `mapping` determines which thread accesses which element: in two accesses with the same mapping,
-    the same thread accesses an element. None means that the mapping is unknown.
+    `mapping` determines which thread accesses which element: two accesses with the same mapping
+    access each element by the same thread. None means that the mapping is unknown.
 
-    If `adds` is given, the write only adds entries to a slot, at the positions at which the slot
-    `adds` has entries. The sweep visits these positions.
+    If `adds` is given, the write only adds entries, and only at the positions where the slot `adds`
+    has entries. The sweep visits exactly these positions.
     """
 
     resource: tuple[Any, ...]
@@ -123,7 +123,8 @@ def accesses_of_part(part: Part, domain: Domain) -> Iterator[Access]:
 
 
 def only_adds(part: Store, slot: ir.Slot) -> bool:
-    """Return whether a store only adds entries to its target, wherever `slot` has an entry."""
+    """Return whether a store only adds entries to its target: one at each position where `slot` has
+    an entry."""
     write = part.write
     if part.into != write.target or write.target == slot:
         return False
@@ -137,8 +138,8 @@ def only_adds(part: Store, slot: ir.Slot) -> bool:
 def _growing(step: Multiply, pending: Pending, moved: frozenset[ir.Slot]) -> dict[ir.Slot, ir.Slot]:
     """Return the slots of a product's mask to which sweeps may still be adding entries.
 
-    The dict maps each such slot to the slot at whose positions the sweeps add entries. It omits
-    slots whose values the product reads, and slots in `moved`.
+    The dict maps each such slot to another slot: the sweeps add entries at the positions of the
+    other slot's entries. The dict omits slots whose values the product reads, and slots in `moved`.
     """
     masks = [each for each in nodes(step.mask) if isinstance(each, ir.MaskOf)]
     valued = {each.slot for each in masks if each.by_value} | {step.product.u} | moved
@@ -240,7 +241,7 @@ Pending = frozenset[Access]
 
 @dataclass(slots=True)
 class Separated:
-    """The steps of a block with barriers, and the accesses since the last barrier at its end."""
+    """The steps of a block with barriers between them, and the accesses after its last barrier."""
 
     steps: list[Step]
     pending: Pending
@@ -256,8 +257,9 @@ def separate(blocks: list[PlannedBlock]) -> list[Separated]:
     """Return the steps of each block with barriers between them.
 
     A block inherits the accesses since the last barrier from the ends of all blocks that precede
-    it. When more of them become known, the block may need other barriers. So blocks are processed
-    again until nothing changes. The sets only grow, so this terminates.
+    it. When a block inherits more accesses than before, it may need other barriers, so it is
+    processed again until nothing changes. The sets of inherited accesses only grow, so this
+    terminates.
     """
     exchanges = (x for block in blocks for x in block.steps if isinstance(x, Exchange))
     moved = frozenset(slot for each in exchanges for slot in each.targets)
@@ -309,7 +311,7 @@ def _separate_block(
 
 def _rank(before: Access, after: Access) -> tuple[bool, ...]:
     """Return a sort key for the reasons of a barrier. The simplest reason comes first: a step reads
-    what another step writes."""
+    what an earlier step has written."""
     return not before.writes, after.writes, before.resource[0] != "elements"
 
 

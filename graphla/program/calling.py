@@ -196,7 +196,8 @@ class Caller(Evaluator):
         node: Any,
         keywords: int | None = None,
     ) -> dict[str, Any]:
-        """Return the arguments of a call by name. None stands for a missing argument and for None.
+        """Return the arguments of a call by name. A missing argument and the argument None both
+        become None.
 
         If `keywords` is given, at most this many arguments may be positional.
         """
@@ -594,7 +595,7 @@ class Caller(Evaluator):
         return scalars.call("lt", BOOL, iterator.position, self.length(source))
 
     def next_of(self, iterator: Iterator, node: Any) -> tuple[Any, Iterator]:
-        """Return the next item, and the iterator over the rest."""
+        """Return the next item, and an iterator over the remaining items."""
         source = iterator.source
         if isinstance(source, Range):
             step = constant(source.step) if isinstance(source.step, int) else source.step

@@ -408,7 +408,7 @@ class _Checker:
 
 
 def find_dim(x: ir.VectorExpression) -> ir.Dim | None:
-    """Return the dim of an entry-wise expression, or None if it reads no slot."""
+    """Return the dimension of an entry-wise expression, or None if the expression reads no slot."""
     if isinstance(x, ir.Entry):
         return x.slot.dim
     if isinstance(x, ir.Gather):

@@ -24,11 +24,13 @@ MOST_PROGRAMS = 256
 """The maximum number of programs whose text is kept."""
 
 BYTES_OF_ENTRY = 5
-"""Bytes of a slot for each index, in addition to the value: a flag and an element of the list."""
+"""Bytes that a slot needs per index, in addition to the value: a flag and an element of the list of
+entries."""
 
 _layouts: dict[tuple, tuple[ir.Program, machine.Layout]] = {}
 _names = {np.dtype(name): name for name in ("int32", "int64")}
-"""The names of some dtypes. The attribute `name` would compute the name again at each access."""
+"""The names of the dtypes of `indptr`. NumPy would compute a dtype's attribute `name` again at each
+access."""
 _FORCED = {"push": words.PUSH, "pull": words.PULL}
 
 
@@ -89,7 +91,7 @@ def explain(program: ir.Program) -> str:
 
 
 def _domain(phase: machine.Phase, names: dict[int, str]) -> str:
-    """Return a text with the name of a loop and the indices that it visits."""
+    """Return a text that names a kind of loop and the indices that the loop visits."""
     if phase.kind == "pull":
         kind = "push or pull, by the numbers of edges and of allowed outputs"
     else:
@@ -123,8 +125,8 @@ def _forms(matrix: ir.MatrixArgument, store: MatrixStore) -> tuple[Csr | None, C
 
 
 def _offsets(held: tuple[Csr | None, Csr | None]) -> tuple[str, str]:
-    """Return the dtypes of `indptr` in both forms. A form that does not exist will be computed from
-    the other form, with the same dtype."""
+    """Return the dtypes of `indptr` in CSR and in CSC. A form that does not exist will be computed
+    from the other form, and then has an `indptr` of the same dtype."""
     csr, csc = (form or other for form, other in (held, held[::-1]))
     return _names[csr.indptr.dtype], _names[csc.indptr.dtype]  # pyright: ignore[reportOptionalMemberAccess]
 

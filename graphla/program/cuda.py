@@ -192,7 +192,7 @@ class _Planned:
         try:
             # A kernel from disk fits only the layout with which it was printed.
             self.key = self.key and (*self.key, _codec.pack(self.host_info))
-        except NoContent:  # the plan contains a reduction with a monoid of the user
+        except NoContent:  # the plan contains a reduction with a user-defined monoid
             self.key = ()
         self._texts: dict[Any, Text] = {}
         self._loops: dict[Any, tuple[Text, machine.Loop, Any]] = {}
@@ -214,9 +214,9 @@ class _Planned:
     def _from_disk(self, kind: str, parts: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """Return the value of make(), or load it from the cache on disk.
 
-        It is loaded only if the program is a `ProgramHeader`, which also comes from the cache.
-        Otherwise it is computed and stored for other processes. So one process has computed all
-        parts of a kernel.
+        The value is loaded only if the program is a `ProgramHeader`, which itself comes from the
+        cache. Otherwise the value is computed, and stored for other processes. So all parts of a
+        kernel were computed by the same process.
         """
         if not self.key:
             return make()

@@ -30,7 +30,7 @@ STACK = ("indices", "values", "ends", "room", "items", "length", "top", "lowest"
 
 @record
 class Words:
-    """The indices of the words in the state of a program."""
+    """The index at which each item begins in the words of a program's state."""
 
     dims: int
     arrays: int
@@ -91,8 +91,8 @@ class Options:
     block: int
     hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls use the mode WITH_HUBS
     cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
-    # If it is not None, products are compiled as separate parts. Sweeps are also compiled as parts
-    # if the kernel contains at least this many sweeps.
+    # None compiles the kernel as a whole. Otherwise products are compiled as separate parts, and so
+    # are sweeps if the kernel contains at least this many sweeps.
     sweeps_from: int | None = None
 
 
@@ -119,9 +119,10 @@ class HostInfo:
     Attributes:
         forms: the forms of the matrices that the products read.
         reads: the forms whose values a product reads.
-        peeks: the pull forms whose products all take any term, with the dtype of their vectors.
-        hubs: the pull forms whose products all add up all terms of a full vector, with the dtype of
-            this vector.
+        peeks: the pull forms all of whose products use the monoid ANY, each with the dtype of the
+            vectors that they multiply.
+        hubs: the pull forms all of whose products multiply a full vector and add up all terms, each
+            with the dtype of this vector.
         layout: a `graphla.backends.cuda.program.Layout` with the layout of the state.
         reductions: the reductions of matrices, which are computed before the program starts.
     """

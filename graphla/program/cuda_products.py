@@ -129,8 +129,8 @@ def _mask(printer: Printer, mask: ir.Mask | None) -> tuple[str, tuple[str, ...],
     only = mask.mask if isinstance(mask, ir.NotMask) else mask
     if not isinstance(only, ir.MaskOf) or only.by_value:
         return test(mask), tuple(fields), values
-    # All masks of one slot and their complements have one struct, so that products can share
-    # their code.
+    # A mask of the entries of one slot has the same struct as its complement, so that products can
+    # share their code.
     condition = f"bool({test(only)}) != is_complement"
     if printer.plan.growing and only.slot not in printer.plan.growing:
         fields.append("const bool *at_1")
@@ -167,8 +167,8 @@ def _most(printer: Printer, mask: ir.Mask | None, n: str) -> str:
 
 
 def _queue_form(printer: Printer, step: Multiply) -> FormKey | None:
-    """Return the form with the degrees of a product's outputs, or None if the output slot has
-    no queue."""
+    """Return the matrix form whose row lengths are the degrees of a product's outputs, or None if
+    the output slot has no queue."""
     if step.out not in printer.plan.queued:
         return None
     if step.out in printer.plan.pushing:

@@ -31,7 +31,7 @@ positions loads those for 2 AHEAD positions at a time."""
 MOST_ADDED = 4  # `MOST_ADDED` in program_machine.cuh
 
 Value = Callable[[], str]
-"""A function that prints the code on which a value depends, and returns a C++ expression for the
+"""A function that prints the code that a value needs, and returns a C++ expression for the
 value."""
 
 
@@ -39,7 +39,8 @@ class SweepPrinter:
     """Prints a sweep.
 
     The parts run one after another at each position. `known` maps each slot that an earlier part
-    has changed to C++ expressions for whether it has an entry, and for its value.
+    has changed to two C++ expressions: whether the slot has an entry at this position, and the
+    entry's value.
     """
 
     def __init__(self, printer: Printer, sweep: Sweep) -> None:
@@ -57,8 +58,8 @@ class SweepPrinter:
     def print(self) -> None:
         """Print the sweep.
 
-        `begin` becomes the index of the first line after those of the scalars. The lines from this
-        one on can be moved to a function, see `Printer._split`.
+        Set `begin` to the index of the first line after the lines that compute scalars.
+        `Printer._split` can move the lines from this index on to a function.
         """
         out, printer = self.printer.out, self.printer
         dim, over = self.sweep.domain.dim, self.sweep.domain.over
@@ -223,7 +224,8 @@ class SweepPrinter:
             out(f"set_count({name}, {self.printer.size(slot.dim)});")
 
     def _open_growth(self, part: Part, counted: dict[ir.Slot, str]) -> None:
-        """Record where a store adds entries, for the masks of products before the next barrier."""
+        """Print code that records where a store adds entries. The masks of products before the next
+        barrier then also test these positions."""
         over, printer = self.sweep.domain.over, self.printer
         if not isinstance(part, Store) or part.into not in printer.plan.growing:
             return
@@ -539,8 +541,8 @@ class SweepPrinter:
             self.run(f"if ({gone}) {self.printer.name(slot)}.values[i] = {identity};")
 
     def _identity(self, slot: ir.Slot) -> str | None:
-        """Return the value of a slot where the slot has no entry, or None if any value is
-        allowed."""
+        """Return the value that a slot stores at positions without an entry, or None if it may be
+        any value."""
         monoid = self.printer.plan.presets.get(slot)
         return monoid and f"{self.printer.operators.monoid(monoid)}::identity()"
 

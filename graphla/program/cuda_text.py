@@ -113,7 +113,8 @@ class Printer:
     def name(self, x: ir.Slot | ir.Var | ir.Stack) -> str:
         """Return the C++ name of a slot, a variable or a stack.
 
-        The name of a slot is that of a `Vector`, which each step that uses the slot declares.
+        The name of a slot is the name of a C++ `Vector`. Each step that uses the slot declares this
+        `Vector`.
         """
         if isinstance(x, ir.Slot):
             self._touched[x] = None
@@ -126,10 +127,10 @@ class Printer:
     def also(self, slot: ir.Slot) -> str:
         """Return the C++ name of a variable for a slot to which sweeps add entries.
 
-        The variable contains the place of a vector. Since the last barrier, sweeps may have added
-        entries to the slot, but only at positions at which this vector has entries. If no sweep has
-        added any, it is the place of the slot itself. The variable whose name has the suffix "most"
-        contains an upper bound on the number of entries after these sweeps, or -1.
+        The variable contains the place of a vector m: since the last barrier, sweeps may have added
+        entries to the slot, but only at positions where m has entries. If no sweep has added
+        entries, m is the slot's own vector. A second variable, whose name ends in "most", contains
+        an upper bound on the number of entries of the slot after these sweeps, or -1.
         """
         return f"{self._names[slot]}_also_"
 
@@ -233,7 +234,7 @@ class Printer:
         return [*lines, "#if !defined(GRAPHLA_PART) || GRAPHLA_PART == 0"]
 
     def _defines(self) -> list[str]:
-        """Return the macros that the files of the kernel read."""
+        """Return the macro definitions that the included CUDA files need."""
         lines = []
         if self.options.cluster > 1:
             lines.append(f"#define GRAPHLA_ONE_CLUSTER {self.options.cluster}")
@@ -516,7 +517,7 @@ class Printer:
     def _record(self, *variables: ir.Var) -> None:
         """Print code that copies variables to the state of the program.
 
-        A variable then needs no register until the program ends, unless it is used again.
+        So the variable need not stay in a register until the program ends.
         """
         for each in variables:
             self.out(f"store_word(&words[{self.words.variables[each]}], {self.name(each)});")
@@ -703,16 +704,16 @@ DUPLICATE = ("DuplicateEntry", "an index occurs twice in what is assigned to")
 
 
 MOST_SEEN = 3
-"""The maximum number of vectors whose counts are loaded after a barrier."""
+"""The maximum number of vectors whose counts are loaded together after a barrier."""
 
 
 def _find_visited(steps: list[Step]) -> list[ir.Slot]:
     """Return slots whose entries sweeps visit before the next barrier.
 
-    A slot is left out if an earlier step changes its counts. Exchanges move vectors to other slots,
-    so the result contains the slots in which these vectors are before the steps.
+    A slot is omitted if an earlier step changes its counts. Exchanges move vectors to other slots,
+    so the result names the slot that holds each vector before the first of the steps.
     """
-    names: dict[ir.Slot, ir.Slot] = {}  # the slot in which each slot's vector was at the start
+    names: dict[ir.Slot, ir.Slot] = {}  # for each slot: the slot that held its vector at the start
     changed: set[Any] = set()
     found: list[ir.Slot] = []
     for step in steps:

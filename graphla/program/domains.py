@@ -31,7 +31,8 @@ from graphla.program.plan_steps import (
 
 
 def group_slots(slots: Iterable[ir.Slot], steps: Iterable[Any]) -> dict[ir.Slot, ir.Slot]:
-    """Return a representative for each slot. Slots that exchange their contents share one."""
+    """Return a representative for each slot. Slots that exchange their contents share a
+    representative."""
     parent = {slot: slot for slot in slots}
 
     def find(slot: ir.Slot) -> ir.Slot:
@@ -145,8 +146,8 @@ def choose_domains(
 
 
 def _choose_domain(sweep: Sweep, full: Full, queued: Full, is_deterministic: bool) -> Sweep:
-    """Let a sweep of one part visit only the entries of a vector, if other positions do not
-    matter."""
+    """Return a sweep of one part that visits only the entries of a vector, if other positions do
+    not matter."""
     (part,) = sweep.parts
     may: set[ir.Slot] = set()
     if isinstance(part, Erase):
@@ -168,7 +169,8 @@ def _choose_domain(sweep: Sweep, full: Full, queued: Full, is_deterministic: boo
 
 
 def _relevant(write: ir.Write) -> set[ir.Slot]:
-    """Return slots such that a write changes nothing where one of them has no entry."""
+    """Return slots that each limit a write: where the slot has no entry, the write changes
+    nothing."""
     source, mask = within(write.source), required(write.mask)
     if write.mask is None and write.accum is None:
         is_empty = isinstance(write.source, ir.Empty)

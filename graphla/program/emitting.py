@@ -36,7 +36,7 @@ class State:
     """What the variables refer to, at one point of the program.
 
     Attributes:
-        names: the value of each variable that the loop assigns, and of each name of a vector.
+        names: the value of each variable that the loop assigns or that refers to a vector.
         objects: maps numbers to Vector objects. No two objects have the same slot.
     """
 
@@ -66,7 +66,7 @@ class AlwaysFaults(Exception):
 
 
 class Fork(Exception):
-    """Raised if the meaning of a statement depends on a condition, so that the tracer must add two
+    """Raised if the meaning of a statement depends on a condition. The tracer then adds two
     blocks."""
 
     def __init__(self, condition: ir.Scalar):
@@ -111,7 +111,8 @@ class Emitter:
             self.instructions.append(instruction)
 
     def decide(self, condition: ir.Scalar) -> bool:
-        """Return whether the condition is true in this block."""
+        """Return whether the condition is true in this block; raise `Fork` if that is not decided
+        yet."""
         if isinstance(condition, ir.Constant):
             return bool(condition.value)
         if self.decided == len(self.decisions):
@@ -175,7 +176,7 @@ class Emitter:
         return variable
 
     def origin(self, slot: ir.Slot) -> ir.Var:
-        """Return the variable with the number of the vector argument whose entries the slot stores.
+        """Return the variable for the number of the vector argument whose entries the slot stores.
 
         The number is -1 for a new Vector object; see `Binding.origins`.
         """
@@ -231,8 +232,8 @@ class Emitter:
     def prepare_write(self, held: VectorObject, node: Any) -> ir.Slot:
         """Return the slot of an object that the statement changes.
 
-        Expressions and masks that refer to the current entries of the object get a copy of the
-        slot.
+        If expressions or masks refer to the current entries of the object, they get a copy of these
+        entries in another slot.
         """
         known = self.state.objects[held.number]
         if known.is_shared:

@@ -103,8 +103,9 @@ class Entry(Writer):
         filled: the lists that contain vectors before the program runs.
         sites: the number of assignments to each name.
         merges: the merge points; see `find_merges`.
-        unbound: the variables that have a value in only some of the states at a merge point. Each
-            name maps to the dtype of a number and None, or the dtype and the dimension of a vector.
+        unbound: the variables that have a value in only some of the states at a merge point. Maps
+            the name of a number to its dtype and None, and the name of a vector to its dtype and
+            dimension.
         uncertain: maps the variables that are floats in some states and uncertain in others to
             their `Uncertain.is_zero`. The tracer treats them as uncertain in all states.
     """
@@ -168,7 +169,8 @@ class Entry(Writer):
         return frozenset(k for k, count in enumerate(counts) if count > 1)
 
     def find_written(self) -> set[str]:
-        """Return the names of the vectors that the loop may change, under this or another name."""
+        """Return the names whose vectors the loop may change, even if it changes a vector under
+        another name."""
         flows: dict[str, set[str]] = {}
         written: set[str] = set()
         for step in self.loop.steps:
@@ -192,7 +194,7 @@ class Entry(Writer):
                     written |= vector_names(part.value)
                 elif isinstance(part, ast.AugAssign):
                     written |= vector_names(part.target)
-        # A name also counts as written if its vector may become the vector of a written name.
+        # A name also counts as written if an assignment may give its vector to a written name.
         size = -1
         while size < len(written):
             size = len(written)
@@ -301,7 +303,7 @@ class Entry(Writer):
         if kind == "matrix":
             return self.enter_matrix(name, value)
         if kind == "list":
-            if id(value) not in objects:  # a list that is in `objects` also has another name
+            if id(value) not in objects:  # a list that is already in `objects` has two names
                 objects[id(value)] = self.enter_list(name, value)
             return objects[id(value)]
         if kind == "array":

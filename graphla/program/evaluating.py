@@ -603,8 +603,8 @@ class Evaluator(Entry):
         self.emit(ir.Append(self.stack(value), slot, self.line))
 
     def refuse_aliases(self, vector: VectorObject, node: Any) -> None:
-        """Reject an append of an object that a list may already contain, or that has a name that
-        the loop never assigns."""
+        """Reject an append of an object if a list may already contain it, or if the loop never
+        assigns one of the object's names."""
         names = {name for name, value in self.state.names.items() if value == vector}
         if self.state.objects[vector.number].is_shared or not names <= self.assigned:
             refuse(Reason.SHARED, node)
@@ -614,7 +614,8 @@ class Evaluator(Entry):
         dtype, dim = self.element_type(value, node)
         slot = self.allocate(dtype, dim, self.hint)
         self.emit(ir.Pop(self.stack(value), slot, self.line))
-        # A vector that a list contains, or contained before the loop, may be this object.
+        # The popped object may be the same object as a vector that a list contains or contained
+        # before the loop.
         is_shared = any(each.is_shared for each in self.state.objects.values())
         return self.add_object(slot, is_shared=is_shared or value.number in self.filled)
 

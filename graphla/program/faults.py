@@ -15,8 +15,8 @@ from semirings.dtypes import BOOL, FP64, UINT64, DataType
 LITTLE = 1 << 20
 """The addition of a constant up to this size is treated as if its result never exceeded 64 bits.
 
-If a result does exceed them, the program ends with the right fault, but vectors and variables may
-already have the values that later statements of the block give them.
+If a result exceeds 64 bits after all, the program ends with the right fault, but later statements
+of the block may already have changed vectors and variables.
 """
 
 
@@ -32,7 +32,8 @@ def may_fault(x: ir.Instruction) -> bool:
 
 
 def has_fault(x: Any) -> bool:
-    """Return whether the evaluation of this node of a scalar may fault, apart from its parts."""
+    """Return whether this operation of a scalar expression may fault; its operands are not
+    considered."""
     if isinstance(x, ir.Element):
         return x.array.dtype is UINT64
     if not isinstance(x, ir.Call):

@@ -2,7 +2,8 @@
 
 A description of `graphla.program.keys` contains many objects themselves, because it is compared
 within one process only. Here, each of them is replaced by its name or by its content: an operator
-of the library by its name, a function by its bytecode. An object with neither raises `NoContent`.
+of the library by its name, a function by its bytecode. An object that has neither a name nor such
+content raises `NoContent`.
 """
 
 from __future__ import annotations
@@ -99,8 +100,9 @@ _LIBRARIES = frozenset(
         *("itertools", "functools", "_functools", "numbers", "typing", "types"),
     )
 )
-"""Packages whose versions are part of the name of each cache entry, and whose functions and
-attributes are the same in each process. So `os`, `sys` and `random` are not among them."""
+"""Packages whose functions and attributes are the same in each process that uses the same versions,
+and whose versions are part of the name of each cache entry. `os`, `sys` and `random` differ between
+processes, so they are excluded."""
 
 
 _OPEN = frozenset(
@@ -138,7 +140,7 @@ def _qualified_name(value: Any) -> tuple[str, str]:
     if module.partition(".")[0] not in _LIBRARIES:
         raise NoContent
     if type(value) is type and not value.__flags__ & _HEAP_TYPE:
-        return module, name  # such as the class of built-in functions, which no module contains
+        return module, name  # no module contains it, like the class of built-in functions
     for part in name.split("."):
         found = getattr(found, part, None)
     if found is not value:

@@ -130,7 +130,7 @@ _EFFECTS = 2
 """The trait of an expression that assigns a name, or calls a function that is inlined."""
 
 _MUTATES = 4
-"""The trait of an expression that refers to a method that `_MUTATORS` names."""
+"""The trait of an expression that refers to a method in `_MUTATORS`."""
 
 _MUTATORS = {"append", "pop", "clear", "extend", "insert", "update", "build", "resize"}
 
@@ -174,7 +174,8 @@ class _Flattener:
     def __init__(self, function: FunctionType, names: Mapping[str, Any]):
         self.names = names
         # The steps in the order of the source. Their targets are labels, which `link` replaces by
-        # indices of steps. A `Do` or `Begin` has no target yet: the next step in the list follows.
+        # indices of steps. A `Do` or `Begin` has no target yet, because the next step in the list
+        # always follows it.
         self.code: list[Step] = []
         self.labels: dict[int, int] = {}  # the position in `code` of each label
         self.hidden = 0  # the number of hidden names
@@ -334,7 +335,8 @@ class _Flattener:
         return flat
 
     def target_name(self, node: ast.Name, scope: _Scope) -> str:
-        """Return the name that the steps use for an assigned name. Reject an outer variable."""
+        """Return the name that the steps use for an assigned name. Reject a variable of an outer
+        scope."""
         if node.id not in scope.source.local:
             refuse(Reason.OUTER_NAME, node)
         return scope.local[node.id]
@@ -376,7 +378,8 @@ class _Flattener:
         home = self.home(node.func, scope) if isinstance(node, ast.Call) else None
         value: Any = home and self.value(home)
         if home is not None and isinstance(value, MethodType):
-            # A bound method of another object has no expression for its first argument here.
+            # If the method is bound to another object, no expression here yields its first
+            # argument.
             if not home.attributes or value.__self__ is not self.value(home.holder):
                 return None
             value = value.__func__
@@ -531,7 +534,8 @@ class _Flattener:
         return self.rename(node, scope, own)
 
     def rename(self, node: Any, scope: _Scope, own: Container[str] = ()) -> Any:
-        """Return a copy in which the names of the steps replace all names except those in `own`."""
+        """Return a copy of an expression in which the names of the steps replace all names except
+        those in `own`."""
         new = copy.deepcopy(node)
         for each in walk(new):
             if isinstance(each, ast.Name) and each.id not in own:

@@ -44,10 +44,11 @@ def fuse(steps: list[Step]) -> list[Step]:
 
 
 def _find_place(steps: list[Step], sweep: Sweep) -> tuple[Sweep, Part] | None:
-    """Return the sweep that a later sweep of one part can join, and the part, or None.
+    """Return an earlier sweep that `sweep`, which has one part, can join, and this part. Return
+    None if there is no such sweep.
 
-    If the part moves before an exchange of slots, its slots are replaced by those that contain the
-    same vectors there.
+    If the part moves to a place before an exchange of slots, its slots are replaced by the slots
+    that contain the same vectors at that place.
     """
     if _may_end(sweep):
         return None
@@ -100,10 +101,11 @@ def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
         return None
     stores = (part for part in sweep.parts if isinstance(part, Store))
     if any(part.is_sparse and part.into == there.over for part in stores):
-        there = domain  # the sweep itself writes all entries of this slot
+        there = domain  # `sweep` itself writes all entries of the slot `there.over`
     if domain != there:
-        # A sweep over all positions costs less than a barrier. If a sweep over all positions is
-        # necessary anyway, letting it erase entries costs less than a separate sweep.
+        # A joint sweep over all positions costs less than a barrier between two sweeps. If one of
+        # the sweeps visits all positions anyway, it also erases entries at a lower cost than a
+        # separate sweep.
         is_dense = domain.over is None or there.over is None
         is_erased = domain.over is None and only_erases(other)
         pairs = ((a, b) for a in accesses(sweep) for b in accesses(other))
@@ -120,8 +122,8 @@ def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
 
 
 def _is_harmless(a: Access, b: Access) -> bool:
-    """Return whether one sweep may contain both accesses, although they are by different
-    threads."""
+    """Return whether one sweep may contain two accesses that conflict because different threads
+    make them."""
     # A sweep chooses its positions before any part runs, and counts the entries of a slot once.
     return a.resource[0] in RENEWED and b.writes and (not a.writes or a.resource[0] == "counts")
 

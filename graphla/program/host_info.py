@@ -59,7 +59,8 @@ def _layout(of: Plan) -> machine.Layout:
 def _find_pulls(
     products: list[Multiply], test: Callable[[Multiply], bool]
 ) -> dict[FormKey, DataType]:
-    """Return the pull forms all of whose products pass a test, with the dtype of their vectors."""
+    """Return the pull forms for which all products pass a test and multiply vectors of one dtype.
+    Map each form to this dtype."""
     found: dict[FormKey, list[Multiply]] = {}
     for step in products:
         found.setdefault(form_keys(step.product)[0], []).append(step)
@@ -71,7 +72,8 @@ def _find_pulls(
 
 
 def _takes_hubs(step: Multiply) -> bool:
-    """Return whether a pull for this step adds up all terms, with the values of a full vector."""
+    """Return whether a pull for this step adds up all terms and reads the values of a full
+    vector."""
     monoid = step.product.semiring.monoid
     is_search = monoid.is_any or (monoid.type is BOOL and monoid.terminal is not None)
     reads_u = reads_values(step.product)[1] and not step.terms.reads_index

@@ -1,8 +1,8 @@
 """Run a program with the library's own operations.
 
 The interpreter defines the meaning of a program. The tests compare the results of the engines with
-the results of the interpreter. It is slow, because it does not fuse statements, and because it
-stores the result of each part of an expression.
+the results of the interpreter. It is slow, because it does not fuse statements and stores the
+result of each part of an expression.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class _State:
         update(self.slots[x.target.index], source, mask, x.accum, x.replace)
 
     def scatter(self, x: ir.Scatter) -> None:
-        """Write to the positions that a vector of indices contains."""
+        """Write to the positions in a vector of indices."""
         target, indices = self.slots[x.target.index], self.slots[x.indices.index]
         mask = None if x.mask is None else self.mask(x.mask)
         source: Any = x.source

@@ -11,9 +11,9 @@ store the same vector.
 
 A scalar is a Python bool, int or float: its dtype is BOOL, INT64 or FP64. Scalars follow Python's
 rules: integer division floors, `/` returns a float, and an int that leaves INT64 raises
-OverflowError. Where a vector operation needs a scalar in another dtype (a thunk, a scalar operand
-that the operator reads, a value that is written), `operations.values.fit` converts it. If the value
-does not fit, the fault is OverflowError.
+OverflowError. If a vector operation needs a scalar in another dtype (a thunk, a scalar operand that
+the operator reads, a value that is written), `operations.values.fit` converts the scalar. If the
+value does not fit, the fault is OverflowError.
 
 A *fault* ends the program. It stands for the exception that the statement raises in Python, and its
 kind is the name of this exception. A statement with a fault changes nothing.
@@ -107,7 +107,7 @@ class Constant:
 
 @record
 class Size:
-    """The number for which a dimension stands, as an INT64."""
+    """The size of a dimension, as an INT64."""
 
     dim: Dim
     dtype: DataType

@@ -50,8 +50,8 @@ IN_PYTHON = (
 )
 
 PLAIN = 50
-"""The first CPU calls of a library function do not wait for a compilation if the matrix has fewer
-than PLAIN * `config.compile_threshold` entries. They run as Python, which takes less time."""
+"""On the CPU, the first calls of a library function run as Python if the matrix has fewer than
+PLAIN * `config.compile_threshold` entries, because that takes less time than a compilation."""
 
 PRICE = 2.0
 """The approximate time of a compilation in seconds, including the import of Numba."""
@@ -185,7 +185,7 @@ def _warn(text: str, file: str, line: int) -> None:
 
 
 _report: ContextVar[list[str] | None] = ContextVar("graphla_report", default=None)
-"""The texts about loops that `explain` collects while it runs; otherwise None."""
+"""The descriptions of loops that `explain` collects while it runs; None while it does not run."""
 
 
 class _Function:
@@ -234,8 +234,9 @@ class _Function:
         """Return whether it is too early for a library function to wait for a compilation.
 
         It is always too early for fewer than `config.compile_threshold` entries. On the CPU, it is
-        also too early for fewer than PLAIN times as many, until the calls in Python have taken as
-        long as a compilation takes. So a compilation about doubles the time of these calls.
+        also too early for fewer than PLAIN times this number of entries, until the calls that ran
+        as Python have taken as long as a compilation takes. So the compilation at most about
+        doubles the total time of these calls.
         """
         threshold = current().compile_threshold
         is_cheap = device == "cpu" and self.spent < PRICE
@@ -479,7 +480,7 @@ class _Shape:
         self.cases: dict[Any, list[_Case]] = {}
         self.refused: dict[Any, NotCompilable] = {}
         self.is_stored = False
-        self.absent: set[Any] = set()  # the keys whose programs are not in the cache
+        self.absent: set[Any] = set()  # keys of programs that the cache lacks
         self.inputs = reads.inputs
         self.homes = tuple(
             (name, _finder(home, self.code_of(home))) for name, home in reads.outside
@@ -600,8 +601,8 @@ class _Shape:
 def _finder(
     home: Home, code: CodeType
 ) -> Callable[[Mapping[str, Any], Sequence[FunctionType]], Any]:
-    """Return a function that does the same as `home.find`, but faster. `code` is the code of the
-    home's owner."""
+    """Return a function that finds the same value as `home.find`, but faster. `code` is the code of
+    the function `home.owner`."""
     name, owner = home.name, home.owner
     if home.is_default or home.attributes or owner < 0 or name in code.co_freevars:
         return home.find

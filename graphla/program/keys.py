@@ -1,10 +1,10 @@
 """Describe the values that a loop reads. Calls with equal descriptions share a program.
 
-A description is hashable. It contains the dtypes, which sizes are equal, which names refer to one
-object, which matrices are iso or known to be symmetric, and the widths of indices. It contains
-neither sizes nor numbers. An anonymous operator is described by its function. A function is
-described by its code and by the values of its global and closure variables, including numbers. For
-an inlined function the code is enough, because the loop itself reads these values. A vector, a
+A description is hashable. It records the dtypes, which sizes are equal, which names refer to the
+same object, which matrices are iso-valued or known to be symmetric, and the widths of indices. It
+contains neither sizes nor numbers. An anonymous operator is described by its function. A function
+is described by its code and by the values of its global and closure variables, including numbers.
+For an inlined function the code is enough, because the loop itself reads these values. A vector, a
 matrix or an array that a function or an operator reads is described by its identity, because the
 operator may contain its numbers. Any other object is also described by its identity.
 """
@@ -223,8 +223,8 @@ def _mask(at: Description, value: Any) -> Any:
 def _int(at: Description, value: Any) -> Any:
     if at.depth:
         return int, value, "constant"
-    # The int may be one of the sizes, as in `Vector(int, n)`. `of_all` has described the vectors
-    # and matrices already.
+    # The int may equal one of the sizes, as in `Vector(int, n)`. The sizes of vectors and matrices
+    # are known here, because `of_all` describes these first.
     return (int, at.sizes.get(value)) if -WORD <= value < WORD else (int, "large")
 
 
@@ -279,8 +279,8 @@ def _list(at: Description, value: Any) -> Any:
 
 
 def _same_list(at: Description, value: Any) -> int | None:
-    """Return the index of a list object in `objects`, or None. It shows whether two names refer to
-    the list."""
+    """Return the index of a list object in `objects`, or None for a tuple. Equal indices show that
+    two names refer to the same list."""
     return at.objects.setdefault(id(value), len(at.objects)) if type(value) is list else None
 
 

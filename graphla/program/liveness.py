@@ -53,7 +53,8 @@ def live_names(
         if isinstance(step, Leave):
             now = left[step.place] - ignored
         elif isinstance(step, Next):
-            # The target is assigned only if there is another item.
+            # The target is assigned only if there is another item, so `written` is subtracted only
+            # for the body.
             now = ((live[step.body] - written) | live[step.done] | read) - ignored
         else:
             now = (frozenset[str]().union(*(live[x] for x in next_steps[k])) - written) | read
@@ -99,7 +100,7 @@ class Liveness:
         return self.caught | self.before(node, live, exits)
 
     def before(self, node: ast.stmt, live: Names, exits: tuple[Names, Names]) -> Names:
-        """Return the names that are live before a statement, if it raises no exception."""
+        """Return the names that are live before a statement that raises no exception."""
         if isinstance(node, ast.Try | ast.TryStar) and not node.finalbody:
             return self.before_try(node, live, exits)
         if isinstance(node, ast.Break | ast.Continue):

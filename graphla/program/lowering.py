@@ -40,7 +40,8 @@ from semirings.structures import TypedSemiring
 
 ALTERNATING = 2
 """The number of spare slots for products with the same dtype and dimension. Products use them
-alternately, so that a product need not wait until the previous product's slot is empty."""
+alternately, so that a product need not wait until the slot of the previous product has been
+emptied."""
 
 
 class Lowering:
@@ -82,8 +83,8 @@ class Lowering:
         return self._steps
 
     def _flush(self, used: set[ir.Var] | None) -> None:
-        """Emit steps that combine the results of folds: of all folds, or of those for certain
-        variables."""
+        """Emit the steps that combine the partial results of folds. If `used` is given, emit them
+        only for the folds that assign one of these variables."""
         for combine in tuple(self._waiting):
             if used is None or not used.isdisjoint(results(combine.source)):
                 self._steps.append(combine)
@@ -140,7 +141,8 @@ class Lowering:
         self._steps.append(Multiply(product, x.mask, out, x.line, self.products, terms=terms))
         self.products += 1
         if is_whole and self._rotates:
-            # The next product then need not wait until the old entries of the target are erased.
+            # With a third slot, the next product need not wait until the old entries of the target
+            # are erased.
             old = self._spare("old", product.dtype, x.target.dim, purpose)
             slots = x.target, out, old
             self._steps.append(Exchange(slots, (out, old, x.target), x.line))
@@ -178,7 +180,8 @@ class Lowering:
         return any(self._groups[slot] in self._listed for slot in required(x.mask) - {x.target})
 
     def _check(self, x: Any, line: int) -> None:
-        """Check the indices of all gathers in x whose slots have changed since the last check."""
+        """For each gather in x, check the slot of its indices, if it has changed since the last
+        check."""
         for each in gathers(x):
             self._check_indices(each.indices, each.slot.dim, line)
 
@@ -196,7 +199,8 @@ class Lowering:
         self._change(x.slot)
 
     def scatter(self, x: ir.Scatter) -> None:
-        """Lower a scatter: fold it into a spare slot, and write this slot into the target."""
+        """Lower a scatter: scatter the values into a spare slot, and write this slot into the
+        target."""
         self._check_indices(x.indices, x.target.dim, x.line)
         dim = x.target.dim
         accum: Any = x.accum
@@ -296,7 +300,8 @@ _lower: dict[type, Any] = {
 
 
 def _cast_terms(product: ir.Product, dtype: DataType) -> ir.Product:
-    """Return the product, converted to the given dtype if this changes no result.
+    """Return the product with results of the given dtype, if this conversion changes no value;
+    otherwise return the product unchanged.
 
     The monoid ANY takes one of the terms, so it does not matter whether terms or results are cast.
     """
@@ -308,7 +313,7 @@ def _cast_terms(product: ir.Product, dtype: DataType) -> ir.Product:
 
 
 def find_identities(program: ir.Program, groups: dict[ir.Slot, ir.Slot]) -> dict[ir.Slot, Any]:
-    """Return the monoid of the masked products that replace the slots of a group.
+    """Return, for each group of slots, the monoid of the masked products that replace these slots.
 
     Slots that exchange their contents form a group, which is represented by its first slot. Where
     these slots have no entry, their values are the identity of the monoid (see `Plan.presets`). A
@@ -337,10 +342,11 @@ def find_identities(program: ir.Program, groups: dict[ir.Slot, ir.Slot]) -> dict
 
 
 def _measured_slots(program: ir.Program) -> frozenset[ir.Slot]:
-    """Return the slots that only get items of stacks, and of which only the number of entries is
-    used.
+    """Return the slots that receive only items of stacks, and whose number of entries is the only
+    thing that the program uses.
 
-    No append may come between such an item and its use, because the program may leave at an append.
+    There must be no append between storing such an item and counting its entries, because the
+    program may leave the kernel at an append.
     """
     found: set[ir.Slot] = set()
     others = set(program.inputs)

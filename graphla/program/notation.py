@@ -228,7 +228,7 @@ class Notation(Emitter):
             scalar = self.leaf(scalar)
             size = scalars.call("abs", FP64, scalar)
             finite = scalars.call("lt", BOOL, size, constant(float("inf")))
-            # Values below this limit round to the largest FP32 value or a smaller one.
+            # Values below this limit round to at most the largest FP32 value.
             large = scalars.call("ge", BOOL, size, constant(2.0**128 - 2.0**103))
             self.refuse_misfit(scalars.both(finite, large), name, dtype)
         return scalars.convert(scalar, scalar_kind(dtype))
@@ -244,8 +244,8 @@ class Notation(Emitter):
     def settle(self, value: Any, *others: Any) -> Any:
         """Return a value. If it is uncertain, decide whether it is an int or a float.
 
-        If one of `others` is an FP64 vector, no decision is needed: the operation has the same
-        result for an int and a float, so the value becomes a float.
+        If one of `others` is an FP64 vector, the operation has the same result for an int and for a
+        float. Then no decision is needed, and the value becomes a float.
         """
         if not isinstance(value, Uncertain):
             return value
@@ -516,8 +516,8 @@ class Notation(Emitter):
     def infix_operand(self, x: Any, symbol: str, node: Any) -> Any:
         """Return an operand of `A @ B`, `u & v` or `u | v`.
 
-        An infix expression with the same symbol is returned unchanged: the operator that is applied
-        later applies to it, too.
+        An infix expression with the same symbol is returned unchanged, because the operator that is
+        applied later also applies to this operand.
         """
         if isinstance(x, View) or (isinstance(x, Infix) and x.symbol == symbol):
             return x

@@ -17,7 +17,8 @@ from semirings.dtypes import DataType
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """The entries of `chosen` at the indices in `flags`, and elsewhere those of `other`."""
+    """The entries of `chosen` at the indices where `flags` has entries, and those of `other` at all
+    other indices."""
 
     flags: ir.Slot
     chosen: ir.Slot
@@ -57,9 +58,9 @@ def find_covers(x: Any) -> list[frozenset[int]]:
 
 
 def find_covers_of_updates(writes: Iterable[Update]) -> list[frozenset[int]] | None:
-    """Return the covers of the indices at which updates change their targets.
+    """Return the covers of the set of indices at which updates change their targets.
 
-    Return None if the updates have covers, but no cover for all of them together in which at most
+    Return None if each update has covers, but all updates together have no cover in which at most
     one slot is a target.
     """
     covers: list[frozenset[int]] | None = None
@@ -110,8 +111,7 @@ def find_covers_of_mask(mask: ir.Mask) -> list[frozenset[int]]:
 
 
 def _join(left: list[frozenset[int]], right: list[frozenset[int]]) -> list[frozenset[int]]:
-    """Return the covers of an expression that has an entry wherever at least one of two expressions
-    has one."""
+    """Return the covers of the union of two expressions from their own covers."""
     return [x | y for x in left for y in right if len(x | y) <= 2]
 
 

@@ -22,8 +22,8 @@ _LOCAL = re.compile(
     r"|(added|removed|grows|end|listed)\d*|found|totals?|reals|counts?|form|entries|indptr|indices|weights"
     r"|firsts|rest|begin|stop|length|size|left|spare|stack|items|allowed|kept|library|functions)$"
 )
-"""Matches names that have a meaning in the module, so that the user's names must differ from
-them."""
+"""Matches names that have a meaning in the module. A user's name that matches gets an underscore
+appended."""
 
 
 class Names:

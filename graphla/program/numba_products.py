@@ -26,7 +26,8 @@ def print_product(
     mask: ir.Mask | None,
     line: int,
 ) -> None:
-    """Print a product into a temporary slot, which is then exchanged with `target` if given."""
+    """Print a product into the temporary slot `out`. If `target` is given, the two slots are then
+    exchanged."""
     # An output is a row of CSR (form 0) or of CSC (form 1).
     pull, push = (0, 1) if (x.side == "mxv") != x.is_transposed else (1, 0)
     text, monoid = printer.text, x.semiring.monoid
@@ -77,7 +78,8 @@ def _count_allowed(printer: Printer, mask: ir.Mask, size: str) -> str:
 def _term(x: ir.Product, region: Region, o: str) -> str:
     """Return an expression for the product of matrix entry p and the entry k of u."""
     op = x.semiring.binaryop
-    # If the operator is commutative, both sides are printed in the same way and share a region.
+    # If the operator is commutative, products with the matrix on either side are printed in the
+    # same way, so that they share a region.
     matrix_first = x.side == "mxv" or op.commutes_to is op
     is_read = (op.reads_x, op.reads_y) if matrix_first else (op.reads_y, op.reads_x)
     first = (region.weight(x.matrix), x.matrix.dtype) if is_read[0] else ("0", None)
@@ -107,8 +109,8 @@ def _push(printer: Printer, x: ir.Product, form: int, out: ir.Slot, mask: Any, l
     values, present, listed = region.values(out), region.present(out), region.list(out)
     allowed = "True" if mask is None else region.mask(mask, "o")
     if monoid.is_any:
-        # To avoid a branch, the loop may overwrite the value of an output that already has one, and
-        # may write a value, which is never read, to an output that the mask forbids.
+        # To avoid a branch, the loop writes every value: it may overwrite an output's earlier
+        # value, and it may write to an output that the mask forbids, whose value is never read.
         lines = [
             f"allowed = {allowed}",
             f"is_new = allowed & (not {present}[o])",
@@ -200,8 +202,9 @@ def _pull_any(x: ir.Product, out: ir.Slot, region: Region, term: str, allowed: s
 
     The loop processes blocks of rows. First it lists the rows that the mask allows. Then it reads
     one column of each, which is enough for most rows. These steps have no branch, so that memory
-    accesses overlap. Finally, it searches the other rows. To avoid a branch, the loop writes an
-    index that does not belong to the output's list to the last element of this list.
+    accesses overlap. Finally, it searches the other rows. To avoid a branch, the second step also
+    writes the indices of rows without a result to the list of the output, but always to the list's
+    last element, which is spare.
     """
     values, present, has_u = region.values(out), region.present(out), region.present(x.u)
     listed = region.list(out)

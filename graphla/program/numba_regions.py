@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphla.program.numba_text import Printer
 
 MOST_COVERS = 4
-"""The largest number of covers among which a statement chooses."""
+"""The maximum number of covers from which a statement chooses when it runs."""
 
 
 class Region:
@@ -53,7 +53,7 @@ class Region:
         self.pushed: int | None = None  # the index of the slot whose entries a push reads
         self.is_reduction = division == words.BY_STRETCHES
         self.totals: tuple[DataType, str] | None = None
-        """The dtype of the totals of a reduction, and the total of no entries."""
+        """The dtype of the totals of a reduction, and the total if there are no entries."""
         self.fields = dict.fromkeys(range(words.PLACES), -1)  # the record of the statement
         self.fields |= {words.DIVISION: division, words.FINISH: words.DONE, words.CLEARS: 0}
         self.counter = 0
@@ -186,7 +186,8 @@ class Region:
 
     def emit_Entry(self, x: ir.Entry) -> tuple[str, str]:
         if self.is_reduction:
-            # Two entries count as two vectors, so that `x & x` shares the region of `x & y`.
+            # Two occurrences of a slot count as two vectors, so that `x & x` shares the region of
+            # `x & y`.
             self.slots.pop(x.slot.index, None)
         return f"{self.present(x.slot)}[i]", self.value(x.slot, "i")
 
@@ -336,7 +337,8 @@ class Region:
         targets = {slot.index for slot in self.targets}
         pairs: list[int] = []
         for slots in self.cover:
-            # A target comes second, because the flags of the first slot must not change.
+            # If one of the slots is a target, it comes second, because the flags of the first slot
+            # must not change.
             ordered = sorted(slots, key=lambda index: (index in targets, index))
             pairs += [*(printer.text.slots[index] for index in ordered), -1, -1][:2]
         fields[words.OPTIONS] = printer.constant([len(self.cover), *pairs])

@@ -60,8 +60,8 @@ class Scalars:
         self.say("if w[FAULT] != 0:", f"    w[LINE] = {line}", "    break")
 
     def integer(self, text: str) -> str:
-        """Return the name of an integer constant. Numba would compile the functions to which a
-        literal is passed again for each literal."""
+        """Return the name of an integer constant. If a literal were passed to functions instead,
+        Numba would compile these functions again for each literal."""
         name = f"INT_{text.strip('()').replace('-', 'MINUS_')}"
         self.constants[name] = f"np.int64({text})"
         return name

@@ -65,7 +65,8 @@ def _evaluate(
     mask: ir.Mask | None,
     line: int,
 ) -> None:
-    """Print an expression into a temporary slot, which is then exchanged with `target` if given."""
+    """Print an expression into a temporary slot. If `target` is given, the two slots are then
+    exchanged."""
     _check_gathers(printer, source, line)
     allowed = [] if mask is None else find_covers_of_mask(mask)
     region = Region(printer, "gather", line, out.dim, find_covers(source) + allowed)
@@ -126,7 +127,7 @@ def _may_fail(printer: Printer, x: Any) -> bool:
 
 
 def print_updates(printer: Printer, writes: list[Update]) -> None:
-    """Print writes that change slots in place, one after another at each index.
+    """Print writes that change slots in place. At each index they run one after another.
 
     The expressions and masks read each slot only at the index that is written.
     """
@@ -147,7 +148,8 @@ def print_updates(printer: Printer, writes: list[Update]) -> None:
         if [x.target for x in writes].count(target) > 1:
             region.rewritten.add(k)
             if region.cover:
-                # One update may remove an entry, and the next one may add it again.
+                # Record whether index i was listed at first: one update may remove the entry, and
+                # the next update may add it again.
                 region.body.append(f"listed{k} = {region.present(target)}[i]")
     for x in writes:
         region.body += _update_lines(region, x, region.targets.index(x.target))
@@ -191,7 +193,8 @@ def _update_lines(region: Region, x: Update, k: int) -> list[str]:
 def _print_scatter(printer: Printer, x: ir.Scatter) -> None:
     target, indices, dtype, operators = x.target, x.indices, x.target.dtype, printer.operators
     u = x.source if isinstance(x.source, ir.Slot) else None
-    # As in `expression.assign`: equal indices that are not joined cause a fault.
+    # As in `expression.assign`, `joins` is whether values with equal indices are combined;
+    # otherwise equal indices cause a fault.
     joins = x.accum is not None and x.accum.type is dtype and x.accum.monoid is not None
     if not joins and x.accum is not None:
         dtype = x.accum.type2
@@ -369,7 +372,7 @@ def _print_clear(printer: Printer, x: ir.Clear) -> None:
 
 def _print_move(printer: Printer, x: ir.Move) -> None:
     """Exchange pairs of slots until each slot stores what it should."""
-    # Maps the index of each slot to the slot whose former contents it stores now.
+    # Maps the index of each slot to the slot whose original contents it stores now.
     stored = {slot.index: slot for slot in x.targets}
     for target, source in zip(x.targets, x.sources, strict=True):
         printer.text.written.add(target.index)

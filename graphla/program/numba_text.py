@@ -3,7 +3,7 @@
 The state of a program is an array of integers `w` and an array of floats `r` (see
 `backends/cpu/loops/program`), so the program can leave at any time and continue later. It leaves if
 a statement has so much work that the caller should divide it among threads, if a stack needs more
-memory, if a product needs another form of its matrix, or at an exit.
+memory, if a product needs a form of its matrix that does not exist yet, or at an exit.
 
 The function `run` contains the control flow and the scalars. The blocks of the program become
 *segments*: pieces of `run` that are selected by the number `at`. The work of each statement on
@@ -152,8 +152,8 @@ class Printer(Scalars):
     # --- segments -------------------------------------------------------------------------------
 
     def begin_segment(self) -> None:
-        """Begin the next segment, which continues the current one, unless the current segment
-        contains only comments."""
+        """Begin a new segment, to which the current segment leads. Do nothing if the current
+        segment contains only comments."""
         if any(not line.startswith("#") for line in self.segments[-1]):
             self.say(f"w[AT] = {len(self.segments)}")
             self.segments.append([])
@@ -236,7 +236,7 @@ class Printer(Scalars):
         """Return functions that each run some of the segments, and the lines that call them.
 
         Numba takes much longer to compile one long function than several short ones. A chapter
-        returns 1 if another chapter continues.
+        returns 1 if execution continues in another chapter.
         """
         functions, calls = [], []
         for first in range(0, len(self.segments), CHAPTER):

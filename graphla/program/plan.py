@@ -3,13 +3,13 @@
 A plan divides each block of a program into steps. A *sweep* visits each position of a vector, and
 runs all of its parts there. A *multiply* step computes a product. Between two barriers, threads run
 the steps at their own speed. So a barrier must separate two steps if a thread may read or write an
-element that another thread writes in the other step. Two sweeps with the same domain divide the
-positions in the same way. So they need no barrier for elements that they access at their own
-position only.
+element that another thread writes in the other step. Two sweeps with the same domain assign each
+position to the same thread. So they need no barrier for elements that they access only at the
+visited position.
 
 A product may test a mask while a sweep is still adding entries to a vector of this mask. If the
-sweep adds an entry wherever a vector m has one, the product also tests m, so that it finds the same
-positions before and after the sweep has added them.
+sweep adds an entry at each position where a vector m has one, the product also tests m. So the test
+of the mask has the same result before and after the sweep adds an entry.
 
 A plan has *spare* slots, in addition to the program's slots. A product is computed in a spare slot,
 because it may read its target at any position. If the product replaces the whole target, an
@@ -105,7 +105,8 @@ class _Planning:
         """Let sweeps that only erase entries clear whole vectors, if this leaves the barriers
         unchanged.
 
-        This is first tried for all of these sweeps together, because it nearly always succeeds.
+        First try this for all of these sweeps together, because that nearly always succeeds; if it
+        fails, try it for each sweep separately.
         """
         sweeps = [
             step

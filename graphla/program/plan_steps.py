@@ -38,7 +38,7 @@ class Store:
     into: ir.Slot
     counts: str = "all"
     full: frozenset[ir.Slot] = frozenset()
-    is_sparse: bool = False  # whether `into` is empty, so that the sweep need visit only entries
+    is_sparse: bool = False  # whether `into` is empty, so the sweep need visit only entries
 
 
 @record
@@ -99,7 +99,7 @@ class Sweep:
 class Terms:
     """What is known about the terms of a product."""
 
-    first_is_result: bool = False  # the result of each output is its first term
+    first_is_result: bool = False  # the result at each position is the first term there
     reads_index: bool = False  # each value of the vector equals its index
 
 
@@ -199,8 +199,9 @@ class Load:
 class CountItem:
     """Find the number of entries of the item at `index` of a stack.
 
-    If `index` is None, this is the last item, and it is removed from the stack. The slot stands for
-    the item. Only the number of entries is used, so the item is not copied.
+    If `index` is None, count the entries of the last item, and remove this item from the stack.
+    `slot` is the slot to which the program assigns the item. The item is not copied, because only
+    its number of entries is used.
     """
 
     stack: ir.Stack
@@ -211,7 +212,7 @@ class CountItem:
 
 @record
 class Barrier:
-    """Wait for all threads. `reason` says what would go wrong without it."""
+    """Wait for all threads. `reason` says what would go wrong without this barrier."""
 
     reason: str
 
@@ -254,13 +255,14 @@ class Plan:
     queued: frozenset[ir.Slot]
     """The slots that have a queue: a list of their entries."""
     pushing: dict[ir.Slot, ir.Product]
-    """For each slot that has a queue and is multiplied, a product that multiplies it."""
+    """Maps each slot that has a queue and that a product multiplies to such a product."""
     folds: int
     presets: dict[ir.Slot, Any]
-    """The slots whose values are the identity of a monoid wherever they have no entry. A push into
-    such a slot claims outputs and folds terms in one pass, without a barrier in between."""
+    """Maps slots to monoids: where such a slot has no entry, its value is the identity of the
+    monoid. A push into such a slot claims outputs and folds terms in one pass, without a barrier in
+    between."""
     measured: frozenset[ir.Slot] = frozenset()
-    """The slots of which only the number of entries is used; see `CountItem`."""
+    """The slots for which only the number of entries is used; see `CountItem`."""
     unread: tuple[int, ...] = ()
     """The lines of the statements that are left out, because no other statement reads the values
     that they compute."""

@@ -233,7 +233,7 @@ def _operator(op: Any) -> str:
 
 
 def _names(items: Iterable[tuple[int, str]]) -> dict[int, str]:
-    """Return a name for each index. A repeated name gets a number."""
+    """Return a unique name for each index. If a name is repeated, a number is appended to it."""
     seen: Counter[str] = Counter()
     found: dict[int, str] = {}
     for index, name in items:

@@ -14,7 +14,8 @@ __all__ = ["NotCompilable", "Reason", "refuse"]
 class Reason(Enum):
     """Why a loop is not compiled, and what to write instead.
 
-    In both texts, the arguments of `refuse` replace words in braces, such as `{name}`.
+    Both texts may contain words in braces, such as `{name}`, which the arguments of `refuse`
+    replace.
     """
 
     MATRIX_RESULT = (
@@ -93,7 +94,8 @@ class Reason(Enum):
         "this statement raises {kind} when it runs: {text}",
         "correct the statement",
     )
-    """For this reason, `jit` runs the loop as Python, where the statement raises its exception."""
+    """If this is the reason, `jit` runs the loop as Python, where the statement raises its
+    exception."""
 
     @property
     def text(self) -> str:

@@ -148,7 +148,7 @@ def _site(
 
 
 def _names_read_outside(function: ast.AST, loop: ast.For | ast.While) -> frozenset[str]:
-    """Return the names that a function reads outside of a loop and in the loop's `else`."""
+    """Return the names that a function reads outside of a loop, or in the loop's `else`."""
     head = [loop.target, loop.iter] if isinstance(loop, ast.For) else [loop.test]
     inside = {id(each) for part in (*head, *loop.body) for each in walk(part)}
     found: set[str] = set()

@@ -35,7 +35,7 @@ of a tuple.
 
 @record
 class Binding:
-    """The places at which each call with the same types finds the arguments of a program.
+    """Where a call finds the arguments of a program; the same for all calls with the same types.
 
     Attributes:
         dims, matrices, arrays, scalars, vectors, stacks: the path of each argument, in the order of
@@ -183,8 +183,8 @@ def run(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
     try:
         return _run_in_scope(engine, program, arguments)
     except MemoryFreed:
-        # The second attempt follows below, because the memory to which the error refers is freed
-        # only when this handler ends.
+        # The second attempt follows after this handler, because only the end of the handler frees
+        # the memory to which the error refers.
         pass
     return _run_in_scope(engine, program, arguments)
 
@@ -192,8 +192,8 @@ def run(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
 def _run_in_scope(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
     operands = (*arguments.matrices, *arguments.vectors)
     for stores in arguments.stacks:
-        # The scope makes streams wait for the stamps of stores, so one store per tuple of stamps
-        # suffices. `arguments` keeps the other stores alive.
+        # The scope makes streams wait for the stamps of its operands. Of several stores with the
+        # same tuple of stamps, it needs only one; `arguments` keeps the other stores alive.
         operands += tuple({id(store.stamps): store for store in stores}.values())
     with DeviceScope(program.name, operands, arguments.device) as scope:
         outcome = engine.run(program, arguments)

@@ -20,7 +20,7 @@ EXACT = 1 << 53
 """A float can represent each int whose absolute value is at most this limit."""
 
 SMALL = 1 << 20
-"""The largest absolute value of an int that may be added, as a float, to an uncertain number."""
+"""An int up to this absolute value may be added, as a float, to an uncertain number."""
 
 ARITHMETIC = {
     "+": "add",
@@ -124,7 +124,8 @@ def value_or(
 
 
 def is_small(x: ir.Scalar) -> bool:
-    """Return whether the scalar is a constant int so small that sums stay far below 2^53."""
+    """Return whether the scalar is a constant int so small that sums with it stay far below
+    2^53."""
     return isinstance(x, ir.Constant) and x.dtype is INT64 and abs(x.value) <= SMALL
 
 
@@ -347,7 +348,8 @@ def _logarithm(e: Emitter, x: ir.Scalar, base: ir.Scalar) -> ir.Scalar:
 
 
 def _float_power(e: Emitter, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
-    """Return math.pow(x, y). It raises a domain error where `**` divides by 0 or is complex."""
+    """Return math.pow(x, y). It raises a domain error if `x ** y` would divide by 0 or be
+    complex."""
     x, y = e.leaf(convert(x, FP64)), e.leaf(convert(y, FP64))
     zero = constant(0.0)
     finite = e.leaf(both(_is_finite(x), _is_finite(y)))
@@ -414,7 +416,7 @@ def parts(e: Emitter, x: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar]:
 def _scale(e: Emitter, x: ir.Scalar, exponent: ir.Scalar) -> ir.Scalar:
     """Return math.ldexp(x, exponent)."""
     x, exponent = e.leaf(convert(x, FP64)), _index(exponent)
-    # A larger exponent gives the same result: 0 or infinity.
+    # An exponent outside of this range gives the same result as the nearest limit.
     exponent = call("max", INT64, call("min", INT64, exponent, constant(3000)), constant(-3000))
     result = e.leaf(ir.Call("math.ldexp", (x, exponent), FP64))
     overflows = both(_is_finite(x), ir.Call("math.isinf", (result,), BOOL))
@@ -505,7 +507,7 @@ _composed: dict[tuple[str, int | None], Callable[..., ir.Scalar]] = {
     ("ldexp", 2): _scale,
 }
 """Maps the name and the number of arguments of some functions of module math to functions that
-compose them of others.
+express them through other operations.
 
 None stands for any number of arguments.
 """

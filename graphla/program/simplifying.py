@@ -19,8 +19,8 @@ def simplify(
 ) -> tuple[list[ir.Block], list[ir.LoopExit]]:
     """Return simpler blocks and exits with the same results.
 
-    Empty blocks, unreachable blocks and unused scalars are dropped. If an instruction's result is
-    only copied to another variable, the instruction assigns it to that variable directly.
+    Empty blocks, unreachable blocks and unused scalars are dropped. If the result of an instruction
+    is only copied to another variable, the instruction assigns that variable directly.
 
     Args:
         blocks: the blocks.
@@ -43,7 +43,7 @@ def renumber(
 ) -> tuple[list[ir.Block], list[ir.LoopExit]]:
     """Drop empty and unreachable blocks, and number the others in depth-first order.
 
-    If a block ends with a jump and is the only predecessor of its successor, both become one block.
+    If a block ends with a jump and its successor has no other predecessor, both become one block.
     """
 
     def resolve(number: int) -> int:

@@ -103,10 +103,10 @@ def _find_source(code: CodeType, names: dict[str, Any]) -> Source:
 def _line_counts(lines: list[str], code: CodeType) -> Iterator[int]:
     """Yield two candidates for the number of lines of the function that begins at `lines[0]`.
 
-    The first candidate ends at the last instruction, or after it at the last of the lines that are
-    indented more than the `def`. It is too small if a line of the last statement is indented less:
-    a closing bracket, or a line of a multi-line string. The second candidate is always right, but
-    `inspect.getblock` is slow, because it splits the lines into tokens.
+    The first candidate includes the line of the last instruction and all following lines that are
+    indented more than the `def`. It is too small if the last statement contains a line with less
+    indentation: a closing bracket, or a line of a multi-line string. The second candidate is always
+    right, but `inspect.getblock` is slow, because it splits the lines into tokens.
     """
     last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
     end = last - code.co_firstlineno + 1

@@ -28,8 +28,8 @@ from graphla.program.syntax import walk, written_names
 class Do:
     """Execute a simple statement, and continue with the step `next`.
 
-    `node` is an `ast.Assign`, `AugAssign`, `AnnAssign` with a value, `Expr` or `Delete`. A
-    constant in it may be any Python object that the tracer can treat as a `Static`, such as None.
+    `node` is an `ast.Assign`, `AugAssign`, `AnnAssign` with a value, `Expr` or `Delete`. A constant
+    in `node` may be any Python object that the tracer can treat as a `Static`, such as None.
     """
 
     node: ast.stmt

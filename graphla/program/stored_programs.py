@@ -95,7 +95,8 @@ class StoredPrograms:
     # --- what the loop reads ----------------------------------------------------------------------
 
     def find_reads(self, user: FunctionType, names: Mapping[str, Any]) -> Iterator[Reads]:
-        """Yield what the loop reads, for each set of helper functions that fits these values."""
+        """Yield what the loop reads: one `Reads` for each stored set of helper functions whose code
+        equals that of the current helpers."""
         for packed in (self.name and disk_cache.load(self.name)) or ():
             inputs, outside, helpers, attributes = _codec.unpack(packed)
             functions, found = [user], []
@@ -147,8 +148,8 @@ class StoredPrograms:
         """Return the item for a program in an entry, and set the key of the program.
 
         Return None if the program contains an object that cannot be stored. The key depends on the
-        item. So two programs with the same key have the same arguments and results, even if another
-        trace of the loop numbers the slots in another way.
+        item. So two programs with the same key have the same arguments and results, even though
+        different traces of the loop may number the slots differently.
         """
         header = tuple([getattr(program, each) for each in _HEADER])
         try:

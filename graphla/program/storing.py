@@ -1,7 +1,7 @@
 """Convert records of a program to plain values, which the cache on disk can store, and back.
 
 A record or a dataclass becomes a tuple of the name of its class and its fields. A codec restores
-objects of its classes only, so a cached value creates no other objects.
+only objects of its own classes, so loading a cached value cannot create other objects.
 """
 
 from __future__ import annotations

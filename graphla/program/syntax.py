@@ -8,7 +8,7 @@ from typing import Any
 _NO_NODES = frozenset(
     ("arg", "asname", "attr", "ctx", "id", "kind", "lineno", "name", "op", "ops", "type_comment")
 )
-"""The fields that `children` skips: they contain no nodes, or only contexts and operators."""
+"""The fields that `children` skips: each contains no nodes, or only contexts or operators."""
 
 _children: dict[type, tuple[str, ...]] = {ast.Constant: (), ast.Name: ()}
 """For each class of nodes, the fields that may contain other nodes."""

@@ -89,7 +89,8 @@ class Unbound(Exception):
 
 
 class Unsettled(Exception):
-    """Raised if two states differ in variables that are floats in one and uncertain in the other.
+    """Raised if two states differ in variables that are floats in one state and uncertain in the
+    other.
 
     Attributes:
         found: the names of these variables; see `Entry.uncertain`.
@@ -138,8 +139,8 @@ class Tracer(Caller):
         waiting: the blocks whose instructions the tracer has yet to emit.
         executed: the steps that were executed in at least one state.
         failures: maps each step that fails in at least one state to the error.
-        deferred: an exception that stopped the trace of a block, because the block needs the dtype
-            of a list before any block appends to the list; otherwise None.
+        deferred: None, or the exception that stopped the trace of a block because the block needs
+            the dtype of a list to which no block has appended yet.
     """
 
     def __init__(
@@ -174,7 +175,8 @@ class Tracer(Caller):
             if step not in self.executed:
                 raise error
         if self.deferred is not None:
-            # The list is empty and the loop never appends to it, so its dtype does not matter.
+            # No block appends to this list, and it is empty at the start, so its dtype does not
+            # matter.
             self.deferred.found = FP64, ir.Dim(0)
             raise self.deferred
         return self.finish()
@@ -215,7 +217,7 @@ class Tracer(Caller):
                 self.deferred = unknown
                 return
             self.executed.add(number)
-            # The blocks of a statement that has forked join again after the statement.
+            # If the statement has forked, its blocks join again after it.
             is_end, decisions, skip = bool(decisions), (), 0
             if not isinstance(following, int):
                 block.end = following
@@ -333,7 +335,8 @@ class Tracer(Caller):
                 raise Unbound(found)
 
     def add_variant(self, step: int, state: State, form: Any, slots: list[ir.Slot]) -> Variant:
-        """Add a block for a step. In its state, variables of the program replace other scalars."""
+        """Add a block for a step. In the block's state, variables of the program replace all other
+        scalars."""
         taken: list[ir.Var] = []
         names = {}
         for name in sorted(state.names):

@@ -44,7 +44,7 @@ Known = dict[ir.Slot, Order]
 def find_terms(program: ir.Program) -> dict[int, Terms]:
     """Return what is known about the product in each Write, by the `id` of the Write.
 
-    If an instruction occurs at several places, the result is valid at all of them.
+    If the same instruction occurs at several places, the result is valid at all these places.
     """
     before: list[Known | None] = [None] * len(program.blocks)
     # All slots except the inputs are empty at the start.
@@ -79,8 +79,8 @@ def find_terms(program: ir.Program) -> dict[int, Terms]:
 
 
 def _join(one: Known, other: Known) -> Known:
-    """Return what is known about each slot where two paths meet, one with the orders `one`, and the
-    other with the orders `other`."""
+    """Return what is known about each slot at a point where two paths meet. `one` and `other` are
+    the orders on these paths."""
     return {slot: _either(one[slot], other[slot]) for slot in one.keys() & other.keys()}
 
 
@@ -103,7 +103,7 @@ def _terms_of(x: ir.Product, known: Known) -> Terms:
     reads_index = value is Order.INDEX
     if adds.is_any or adds.type is BOOL or order_of(adds) == 0:
         return Terms(False, reads_index)
-    # The index of a term is the column of a row for "mxv", and the row of a column for "vxm".
+    # The terms of an output are ordered by column for "mxv", and by row for "vxm".
     given = {"jx": Order.INDEX, "iy": Order.INDEX}
     if x.side == "mxv":
         given |= {"y": _cast(value, x.u.dtype, op.type2), "ix": Order.CONSTANT, "jy": Order.ZERO}
@@ -256,7 +256,7 @@ def _live_before(x: ir.Instruction, live: Live, every: Live, terms: Mapping[int,
 
 
 def _values_read(x: Any) -> set[ir.Slot]:
-    """Return the slots whose values may matter for an instruction, an expression or a mask."""
+    """Return the slots whose values may affect an instruction, an expression or a mask."""
     found: set[ir.Slot] = set()
     for each in nodes(x):
         if isinstance(each, (ir.Entry, ir.Product)):

@@ -25,8 +25,9 @@ class Uncertain:
     """A Python number that is a float or an int, such as the result of `x.reduce().get(0)`.
 
     `scalar` is an FP64 scalar with the value. `is_float` is a BOOL scalar. If the number is an int,
-    the int is 0 if `is_zero` is True, and small otherwise. The tracer executes a statement whose
-    meaning depends on the type of the number in two blocks; see `Notation.settle`.
+    it is 0 if `is_zero` is True, and otherwise far below 2^53 in absolute value. The tracer
+    executes a statement whose meaning depends on the type of the number in two blocks; see
+    `Notation.settle`.
     """
 
     scalar: ir.Scalar
@@ -70,7 +71,7 @@ class VectorObject:
 
 @record
 class PendingVector:
-    """A vector expression, for which the user's function has no Vector object.
+    """A vector expression that has not been stored in a Vector object.
 
     `scalar` is the scalar operand as the user wrote it, if the term is op(x, scalar).
     """
@@ -205,7 +206,7 @@ def _is_same_object(self: Static, other: object) -> bool:
     return type(other) is Static and self.value is other.value and self.path == other.path
 
 
-# Comparing an array with another object does not give a bool, so `==` compares identities.
+# `==` compares identities, because comparing an array with another object would not give a bool.
 Static.__eq__ = _is_same_object
 Static.__hash__ = lambda self: id(self.value)
 

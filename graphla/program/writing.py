@@ -86,7 +86,7 @@ class Writer(Notation):
     # --- statements -------------------------------------------------------------------------------
 
     def full(self, value: Any, dtype: DataType, node: Any) -> ir.VectorExpression:
-        """Return the term for a scalar that is written to each position."""
+        """Return the term that has the value of a scalar at each position."""
         if isinstance(value, Typed) and not value.is_numpy:
             if not self.decide(value.present):
                 return ir.Empty(dtype)

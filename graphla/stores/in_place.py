@@ -24,12 +24,12 @@ def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
     """Return the dense storage of `owner` for writing in place, or None if it is shared.
 
     A vector may be written in place only if no other object refers to its store, its storage or its
-    arrays, and each array owns its memory. CPython counts references, so this can be checked: a
-    second vector (`dup`), an expression, a mask, an exported array or a view of it, an imported
-    array that its owner still uses, and a local variable of another thread each add a reference.
-    The expected counts are measured once, on a store without other references, because Python
-    versions differ in how they count local variables. Where Python has no such counts (a build
-    without the GIL, or another implementation), the result is always None. See
+    arrays, and each array owns its memory. CPython counts references, so this can be checked. Each
+    of the following adds a reference: a second vector (`dup`), an expression, a mask, an exported
+    array or a view of it, an imported array that its owner still uses, and a local variable of
+    another thread. The expected counts are measured once, on a store without other references,
+    because Python versions differ in how they count local variables. Where Python has no such
+    counts (a build without the GIL, or another implementation), the result is always None. See
     docs/decisions/003-writing-in-place.md.
 
     The old store stays valid until the owner gets its new store: this function drops the sparse

@@ -88,9 +88,9 @@ class MatrixStore:
     def find_symmetry(self) -> bool:
         """Return whether the pattern equals its transpose, regardless of the values.
 
-        The first call takes one pass over the entries, which ends early if the patterns differ;
-        the result is cached. If the values are symmetric as well, CSR and CSC become one object,
-        and the memory of the other copy is freed.
+        The first call makes one pass over the entries and stops at a difference; the result is
+        cached. If the values are symmetric as well, CSR and CSC become one object, and the memory
+        of the other copy is freed.
         """
         found = self._pair.has_symmetric_pattern
         return self._pair.find_symmetry() if found is None else found
@@ -168,7 +168,7 @@ class MatrixStore:
 
     @property
     def T(self) -> MatrixStore:
-        """The transpose. Its CSR is this store's CSC and vice versa, also for forms built later."""
+        """The transpose. Its CSR is always this store's CSC, and its CSC is this store's CSR."""
         forms = object.__new__(MatrixStore)
         forms.device, forms.dtype = self.device, self.dtype
         forms.nrows, forms.ncols, forms.shape = self.ncols, self.nrows, self.shape[::-1]
@@ -376,7 +376,8 @@ class _Pair(Remembering):
             if self.stamps:
                 self.stamps = streams(self.device).add_stamp(self.stamps)
             if lacks_full:
-                # Drop the plan of the transpose. It will be rebuilt from the new plan.
+                # Drop the plan of the transpose, which is rebuilt from the new plan when it is
+                # needed.
                 plans.is_settled, plans.ways[1 - way] = True, None
             for each in {way, 1 - way} if out is into else {way}:
                 plans.keep(plan, each)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from semirings.dtypes import DataType
 
 HUGE = 1 << 27
-"""A vector with more indices than this is not made dense if fewer than 1/16 of its indices have an
-entry."""
+"""A vector whose size exceeds this limit is not made dense if fewer than 1/16 of its indices have
+an entry."""
 
 MOST_HOST_ENTRIES = 16
 """The maximum number of entries of a vector on a GPU that are only in the memory of the host."""
@@ -53,7 +53,7 @@ _FILLED = frozenset(
         "size",
     )
 )
-"""The attributes that a `VectorStore` may get when one of them is first read."""
+"""The attributes of a `VectorStore` that may get their values when one of them is first read."""
 
 _filling = RLock()
 
@@ -89,10 +89,10 @@ class VectorStore:
     If there is a full form, it is the only form. Otherwise there is a sparse form, a bitmap, or
     both. They contain the same entries.
 
-    A vector on a GPU may have no form until one is first read: reading one of the attributes
-    `_sparse`, `_bitmap` and `_full` for the first time builds a form (see `__getattr__`). Some
-    other attributes also get their values later, because such stores must cost little. There are
-    three kinds of such stores:
+    A vector on a GPU may have no form until one is first read: the first access to one of the
+    attributes `_sparse`, `_bitmap` and `_full` builds a form (see `__getattr__`). Some other
+    attributes also get their values only when they are first read, so that creating a store costs
+    little. There are three kinds of stores that have no form at first:
     - `of_entries`: a few entries are only in the memory of the host, in the dict `host_entries`. So
       `v = Vector(int, n); v[i] = x` launches no kernel. The dict is never modified. It is None in
       all other stores.
@@ -138,7 +138,7 @@ class VectorStore:
         self._sparse = storage if isinstance(storage, SparseVector) else None
         self._bitmap = storage if isinstance(storage, BitmapVector) else None
         self._full = storage if isinstance(storage, FullVector) else None
-        # False after a write in place, which may make the number of entries in the bitmap outdated.
+        # False after a write in place: the entry count of the bitmap may then be outdated.
         self._counted = True
         # number of entries that sparse merges have rewritten since the vector was last dense
         self._merged = 0
@@ -279,7 +279,7 @@ class VectorStore:
 
     @property
     def known_nvals(self) -> int | None:
-        """Number of entries, or None if the host would have to wait for the device."""
+        """Number of entries, or None if reading it would make the host wait for the device."""
         entries = self.host_entries
         if entries is not None:
             return len(entries)

@@ -19,9 +19,10 @@ Next = Literal["highest", "lowest", "farthest"]
 
 
 class Distances(NamedTuple):
-    """The distances from one vertex, the pivot, to each vertex (`away`) and back (`back`).
+    """The distances between one vertex, the pivot, and all vertices.
 
-    Both are arrays on the device with dtype INT64 or FP64.
+    `away` holds the distance from the pivot to each vertex, and `back` the distance from each
+    vertex to the pivot. Both are arrays on the device with dtype INT64 or FP64.
     """
 
     pivot: int
@@ -56,7 +57,7 @@ class Bounds(NamedTuple):
         return self.low < self.high
 
     def may_exceed_low(self) -> Array:
-        """Flag each vertex whose unknown eccentricity may exceed all lower bounds."""
+        """Flag each vertex whose unknown eccentricity may exceed the largest lower bound."""
         return self.differ() & (self.high > self.low.max())
 
     def may_reach_low(self) -> Array:
@@ -64,7 +65,7 @@ class Bounds(NamedTuple):
         return self.differ() & (self.high >= self.low.max())
 
     def may_undercut_high(self) -> Array:
-        """Flag each vertex whose unknown eccentricity may be less than all upper bounds."""
+        """Flag each vertex whose unknown eccentricity may be less than the smallest upper bound."""
         return self.differ() & (self.low < self.high.min())
 
     def may_reach_high(self) -> Array:
@@ -102,7 +103,7 @@ class Bounds(NamedTuple):
 
 
 def distances(pivot: int, away: Vector, back: Vector) -> Distances:
-    """Convert two full Vectors, the distances from the pivot and to the pivot, to arrays."""
+    """Convert two full Vectors to arrays: the distances from the pivot, and those to the pivot."""
     there = _array(away)
     return Distances(pivot, there, there if back is away else _array(back))
 
@@ -111,8 +112,8 @@ def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
     """Narrow the bounds with the distances that a search from a pivot p has found.
 
     By the triangle inequality, the eccentricity of each vertex v is at least d(v, p), at least
-    e(p) - d(p, v), and at most d(v, p) + e(p), where e(p) is the eccentricity of the pivot. The
-    result contains, for each vertex, the tighter of these bounds and the bounds in `before`.
+    e(p) - d(p, v), and at most d(v, p) + e(p), where e(p) is the eccentricity of the pivot. For
+    each vertex, the result contains the tighter of these new bounds and the bounds in `before`.
     `error` is the relative error of the distances, by which the new bounds are widened.
     """
     pivot, away, back = search
@@ -140,11 +141,11 @@ def replace(bounds: Bounds, chosen: np.ndarray, e: Vector) -> Bounds:
 def choose(which: Next, bounds: Bounds, flags: Array, search: Distances, searched: set[int]) -> int:
     """Return the vertex from which to search next.
 
-    If `which` is "highest", this is the flagged vertex with the highest upper bound. If it is
-    "lowest", this is the flagged vertex with the lowest lower bound. If it is "farthest", this is
-    the vertex that is farthest from the last pivot, unless it was searched before; then the rule
-    for "lowest" applies. A search from a vertex with a low eccentricity lowers the upper bounds; a
-    search from a remote vertex raises the lower bounds.
+    If `which` is "highest", return the flagged vertex with the highest upper bound. If `which` is
+    "lowest", return the flagged vertex with the lowest lower bound. If `which` is "farthest",
+    return the vertex farthest from the last pivot, or apply the rule for "lowest" if a search from
+    that vertex has already run. A search from a vertex with a low eccentricity lowers the upper
+    bounds; a search from a remote vertex raises the lower bounds.
     """
     if which == "farthest":
         farthest = int(search.away.argmax())

@@ -20,13 +20,13 @@ from semirings.overflow import overflowing
 from semirings.structures import TypedSemiring
 
 TURNS = 1000
-"""Maximum number of turns around a cycle in the test for whether it improves values forever.
+"""Maximum number of turns around a cycle when we test whether the cycle improves values forever.
 
 If each of these turns improves the values on the cycle, we assume that every further turn does.
 """
 STEPS = 50_000
-"""Maximum number of edges followed in the test of a cycle. So the test of a long cycle makes fewer
-turns around it."""
+"""Maximum number of edges that the test of a cycle follows. So the test of a long cycle makes fewer
+turns, but up to 3 turns are always allowed."""
 CYCLES = 32
 ROUNDED = 2
 """Determines when a closure fails because a cycle improves values only by rounding errors.
@@ -40,7 +40,8 @@ class EndlessCycle(InvalidValue):
     """The closure does not end, because each turn around a cycle improves the values on it.
 
     `cycle` lists the vertices of the cycle. `is_rounded` is True if the values improve only by
-    rounding: the exact sum of the weights would improve nothing, but adding them one by one does.
+    rounding: with exact sums of the weights no value would improve, but with rounded sums the
+    values do.
     """
 
     def __init__(self, message: str, cycle: list[int], *, is_rounded: bool = False):
@@ -126,8 +127,8 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
         for u, v, a in edges:
             x = at[u].astype(types[0])
             if fits_not is not None and fits_not.numpy(x, a)[0]:
-                # A product overflows. If this happens after the first turn, the cycle is endless,
-                # because every earlier turn improved the values.
+                # A product overflows. If this happens after the first turn, the result is True,
+                # because every earlier turn has improved the values.
                 return turn > 0
             at[v] = combine(at[v], multiply(x, a).astype(result))
         if at[0] == before or (at[0] != at[0] and before != before):

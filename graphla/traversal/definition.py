@@ -20,7 +20,7 @@ from semirings.semiring import any_second, min_secondi
 from semirings.structures import TypedSemiring
 
 _is_same = binary.register_anonymous(lambda x, y: (x == y) | ((x != x) & (y != y)), "is_same")
-"""Whether two values are equal, where NaN equals NaN."""
+"""Whether two values are equal or both NaN."""
 
 
 class Fixpoint(NamedTuple):
@@ -79,8 +79,8 @@ def _product(
     """t⟨m⟩ = x ⊕.⊗ A, without the terms that overflow the dtype.
 
     `fits_not` is the operator that finds these terms. Also return a vector with an entry at each
-    index where a term overflows. The vector is None if no term can overflow; in this case
-    `fits_not` is None, too.
+    index where a term overflows. If no term can overflow, `fits_not` is None, and so is this
+    vector.
     """
     if fits_not is None:
         return op(x @ A).new(mask=mask), None
@@ -97,7 +97,7 @@ def _origins(x: Vector, A: Matrix, op: TypedSemiring, result: Vector) -> Vector:
     # R(k, v) = result(v), on A's pattern
     wanted = any_second(A @ result.diag())
     same = select.valueeq(_is_same(_terms(x, A, op, op.binaryop.op) & wanted), True).new()
-    # p(v) = the smallest row of an entry in column v
+    # p(v) = the index of the first row with an entry in column v
     return min_secondi(Vector.from_scalar(True, x.size, bool) @ same).new()
 
 

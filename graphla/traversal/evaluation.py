@@ -89,7 +89,7 @@ def _extent(task: Task) -> tuple[Any, Any]:
 
 
 def is_iso_valued(task: Task) -> bool:
-    """Return whether all values of A are equal, or have no effect because ⊗ ignores them."""
+    """Return whether all values of A are equal, or ⊗ ignores them."""
     a = task.a
     return not task.op.binaryop.reads_y or is_iso((a.csr if a.has_csr else a.csc).values)
 
@@ -275,8 +275,8 @@ def _refuse_endless(task: Task, closed: ClosureResult) -> None:
 def _refuse_rounded(task: Task, closed: ClosureResult) -> None:
     """Raise an error if the parents contain a cycle.
 
-    At this point no cycle improves values by its exact sum. So if there is a cycle of parents, its
-    values improve only because sums are rounded.
+    At this point, earlier checks have excluded cycles that improve values even if sums are exact.
+    So if the parents contain a cycle, it improves values only because sums are rounded.
     """
     cycle = rounded_cycle(closed, task.op, task.a.device)
     if cycle is not None:

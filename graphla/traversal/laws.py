@@ -2,8 +2,8 @@
 
 Let x ⊕ y always be x or y. Then
 
-- if (x ⊕ y) ⊗ a = (x ⊗ a) ⊕ (y ⊗ a), improving entries in any order converges to the least
-  fixpoint; otherwise the fixpoint is defined by running the rounds in order;
+- if (x ⊕ y) ⊗ a = (x ⊗ a) ⊕ (y ⊗ a), entries can be improved in any order, and converge to the
+  least fixpoint; otherwise the fixpoint is defined by running the rounds in order;
 - if also 1 ⊕ a = 1 for every value a of A, where 1 is the unit of ⊗, then x ⊕ (x ⊗ a) = x. So ⊗
   never improves a value, the best pending entry is final, and no cycle improves forever.
 """

@@ -33,7 +33,7 @@ class ManyTuning:
     """Parameters of searches from many start vertices."""
 
     pull: int = 8
-    """With at least this many searches, building the CSC form, which pulls read, saves time."""
+    """With at least this many searches, it saves time to build the CSC form, which pulls need."""
     parts: int = 256
     """Number of parts into which a long column is divided to sum it."""
     table: int = 1 << 26
@@ -104,7 +104,7 @@ def sum_reciprocals(
 
 
 def _batch_size(n: int, levels: int) -> int:
-    """Return how many searches over n vertices find at most this number of levels: at least 64."""
+    """Return how many searches a batch over n vertices has: at most `levels` / n, at least 64."""
     return max(64, levels // max(n, 1) // 64 * 64)
 
 
@@ -115,7 +115,8 @@ def _sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int)
     def add_up(a: MatrixStore) -> np.ndarray:
         do = backend(a.device)
         at = found if ends.size == a.nrows else found[:, do.asarray(ends)]
-        # Reading reciprocals is faster than dividing by levels. Level -1 reads the last element.
+        # Looking up reciprocals in a table is faster than dividing by levels. A level of -1 (not
+        # reached) selects the last element, which is 0.
         deepest = max(0, int(at.max())) if at.size else 0
         reciprocals = do.asarray([0.0, *(1.0 / np.arange(1, deepest + 1)), 0.0])
         near = reciprocals[at]

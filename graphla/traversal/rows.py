@@ -136,7 +136,7 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
     found = many.as_matrix(levels, a.device, by_level.__getitem__, op.return_type)
     if rows.size == starts.nrows:
         return found
-    # Rows of X without an entry are empty in the result too.
+    # A row that is empty in X is also empty in the result.
     ends = found._store.csr.indptr
     whole = np.zeros_like(ends, shape=starts.nrows + 1)
     whole[rows + 1] = np.diff(ends)

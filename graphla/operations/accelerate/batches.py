@@ -39,9 +39,9 @@ def batches(
 
     Yield one slice of the sources per batch. If `size` is given, a batch has at most `size`
     sources. Otherwise the batch size is chosen so that a batch takes about a second on the CPU;
-    `cost` is the time for one source relative to the time of one search. In this case the last
-    batch also includes the remaining sources, because a compiled loop does not pay off for a very
-    small batch. If there are no sources, there is one empty batch.
+    `cost` is the time for one source, in units of the time of one search. The last batch then also
+    includes the sources that do not fill a batch, because a compiled loop does not pay off for a
+    very small batch. If there are no sources, there is one empty batch.
     """
     if size is not None:
         ends = list(range(size, count, size))

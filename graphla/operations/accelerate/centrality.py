@@ -41,7 +41,7 @@ class PageRank:
     Here d is the total rank of the dangling vertices, which are those without out-edges. For each
     vertex, `share` holds α divided by the total weight of its out-edges, or 0 if the vertex is
     dangling. `jump` holds the probability that a random jump ends at the vertex, and `fall` the
-    probability that a step from a dangling vertex leads to it. The iteration ends after `rounds`
+    probability that a step from a dangling vertex ends there. The iteration ends after `rounds`
     rounds, or after the first round that changes the ranks by less than `least` in total.
     """
 

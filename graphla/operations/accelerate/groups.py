@@ -59,10 +59,10 @@ class SettleLabels:
     """The labels after at most `rounds` rounds in which vertices change one after another.
 
     turns_of(k) returns the order of the vertices in round k, and a salt below 2^31 for each vertex.
-    A vertex takes the label with the largest total weight in its row of W, unless its own label has
-    the same total weight. If several labels have the largest weight, a vertex whose salt has the
-    special value 2^15 takes the largest of these labels. Any other vertex takes the label with the
-    largest hash of label and salt.
+    A vertex takes the label with the largest total weight in its row of W, and keeps its own label
+    if that has the largest weight. If several other labels tie, the salt decides: the special value
+    2^15 selects the largest of these labels, and any other salt the label with the largest hash of
+    label and salt.
     """
 
     W: Any
@@ -113,8 +113,8 @@ class MoveCommunities:
 class RefineCommunities:
     """The request to divide each community of `start` into well-connected parts.
 
-    Initially each vertex is its own part. Vertices that are still alone join another part of their
-    community, if that raises the modularity. Parameters are as in `MoveCommunities`.
+    Initially each vertex is its own part. A vertex that is still alone in its part joins another
+    part of its community, if that raises the modularity. Parameters are as in `MoveCommunities`.
     """
 
     L: Any

@@ -26,8 +26,8 @@ from semirings.dtypes import INT32, DataType
 Parents = Literal[None, "any", "least"]
 
 SHALLOW = 64
-"""A search with at most this many levels is assumed to reach most vertices within a few levels, in
-which pull is faster than push.
+"""If a search has at most this many levels, we assume that it reaches most vertices within a few
+levels, and that pull is faster than push in these levels.
 """
 SPARED = 0.75
 """In a search with at most SHALLOW levels, pull is assumed to leave this fraction of the entries
@@ -39,10 +39,10 @@ class Search:
     """The request for a breadth-first search: f⟨¬p, r⟩ = f any.secondi A, until f is empty.
 
     The vector f has an entry at each vertex that the last step reached, and p at each vertex that
-    any step has reached. The r stands for "replace". `starts` are the start vertices, which are
-    distinct: an array of INT32 on the host, or a Vector that has entries at these vertices.
-    `levels` is the dtype of the levels, or None if no levels are requested. Apart from the start
-    vertices, the search visits only vertices that the mask selects.
+    any step has reached. The r stands for "replace". `starts` holds the distinct start vertices: it
+    is an INT32 array on the host, or a Vector with an entry at each start vertex. `levels` is the
+    dtype of the levels, or None if no levels are requested. Apart from the start vertices, the
+    search visits only vertices that the mask selects.
     """
 
     A: Any
