@@ -172,7 +172,7 @@ STORED = ("ego-Twitter", "cnr-2000")
 
 @dataclass
 class Contender:
-    """A call of a library. `read` converts its result to numbers that must agree with the others'.
+    """A call of a library. `read` converts its result to numbers that must agree with those of the other calls.
 
     Without `read`, the result is not compared.
     """

@@ -148,7 +148,7 @@ def has_sums(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -
 
 
 def is_right(theirs: Any, sums: Any, weighted: Any) -> bool:
-    """Return whether cuSPARSE can compute the square with a correct result; print a problem."""
+    """Return whether cuSPARSE can compute the square with a correct result; report any problem."""
     try:
         C = theirs @ theirs
     except Exception as error:
