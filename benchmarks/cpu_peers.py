@@ -352,7 +352,7 @@ def triangles(g: Subject) -> Contenders:
 
 
 def k_truss(g: Subject) -> Contenders:
-    """Compute the 4-truss. The loop for python-graphblas is that of LAGraph."""
+    """Compute the 4-truss. For python-graphblas, this is the loop of LAGraph."""
 
     def truss_with_graphblas(_: Any) -> int:
         C = g.graphblas

@@ -79,7 +79,7 @@ def squares() -> None:
     """Measure the squares A A of the adjacency matrices A of three graphs.
 
     The graphs are a Delaunay triangulation (if its file exists), a graph whose adjacency matrix is
-    itself the square of that of a grid, and a Kronecker graph.
+    the square of the adjacency matrix of a grid, and a Kronecker graph.
     """
     A = graphs.grid(1024, 1024)
     G = semiring.plus_pair["FP32"](A @ A).new()
