@@ -120,8 +120,8 @@ def square(name: str, A: Matrix) -> None:
 def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
     """Return two arrays of correct row sums for the product of the matrix F with itself.
 
-    The first contains the sum of each row of the product. For the second, each entry is multiplied
-    by its column number divided by the number of columns before the row is summed.
+    The first contains the sum of each row of the product. In the second, each entry is weighted by
+    its column number divided by the number of columns.
     """
     indptr, indices = csr_arrays(F)
     M = cupyx.scipy.sparse.csr_matrix(
