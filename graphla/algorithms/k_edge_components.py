@@ -113,7 +113,7 @@ def _split(A: Matrix, k: int, labels: np.ndarray, directed: bool) -> np.ndarray:
 
 
 def _cut(A: Matrix, source: int, target: int, k: int, directed: bool) -> np.ndarray | None:
-    """Return the side of each vertex in a cut of fewer than k edges, or None if there is no cut."""
+    """Return the side of each vertex in a cut of fewer than k edges, or None if none exists."""
     for first, last in ((source, target), (target, source))[: 1 + directed]:
         value, side = minimum_cut(A, first, last, None)
         if value < k:

@@ -117,7 +117,7 @@ def _find_labels(
     synchronous: bool,
     run: Callable[[LabelPropagation, Callable[[], Vector]], Vector],
 ) -> Vector:
-    """Check the arguments, and call `run` with the request and an equivalent function."""
+    """Check the arguments, and call `run` with the request and its definition."""
     rounds = validation.count("max_iter", max_iter, least=0)
     is_weighted = validation.weighs("weight", weight)
     if is_weighted:

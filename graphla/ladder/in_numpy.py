@@ -125,9 +125,9 @@ class DirectionOptimised(NumPyRung):
     """The strategy of direction_optimised.cu: push a small frontier, pull a large one."""
 
     ALPHA, BETA = 14, 24
-    """S. Beamer's parameters: pull when the number of edges out of the frontier exceeds 1/ALPHA of
-    the number of edges out of unreached vertices; push again when the frontier contains fewer than
-    1/BETA of all vertices."""
+    """S. Beamer's parameters. Pulls begin when the frontier grows and the number of edges out of it
+    exceeds 1/ALPHA of the number of edges out of unreached vertices. Pulls end when the frontier
+    shrinks and contains fewer than 1/BETA of all vertices."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)

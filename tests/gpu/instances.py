@@ -494,7 +494,7 @@ DOMAINS = {
     r"HELD": (0, 1, 2),  # the values IN_BITMAP, IN_FULL and WITH_HUBS in gathering.cuh
     r"ENDS": (0, 1, 2),  # the values AT_LAST, AT_FIRST and AT_PRESENCE in gathering.cuh
     r"RULE": (0, 1),  # the values POPULAR and GAINING in communities.cu
-    r"CLUSTER": (1, 16),  # the cluster sizes that backends/cuda/searching.py chooses from
+    r"CLUSTER": (1, 16),  # the cluster sizes that backends/cuda/bfs.py chooses from
     r"WAY": (0, 1, 2, 3, 4, 5),  # the values CLAIM to EXPAND in spmspv.cu
 }
 """For each regular expression, the values of the template parameters whose names match it.

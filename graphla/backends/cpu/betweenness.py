@@ -35,7 +35,7 @@ class BetweennessTuning:
     # entries than this. At this size, a second thread saves a few milliseconds, and the loop for
     # several threads takes about 2 s to compile.
     alone: int = 1 << 20
-    shared: int = 1 << 12  # all threads share a level with more edges and vertices than this
+    shared: int = 1 << 12  # all threads share a level with at least this many edges plus vertices
     # If the levels of the search from the first source have fewer vertices than this on average,
     # each of the other sources is processed by a single thread.
     level: int = 1 << 12

@@ -35,10 +35,13 @@ class Phase:
     """A loop of a printed program. If several threads share a phase, they wait for each other at
     its end.
 
-    Attributes: block: the number of the program's block that contains the loop. kind: "push",
-    "pull", "reduce" or another name. lines: the line numbers in the user's function. dim: the
-    number of the dimension that bounds the indices. covers: sets of slots. It is enough if the loop
-    visits the entries of one of these sets. u: the slot whose entries a push visits, or None.
+    Attributes:
+        block: the number of the program's block that contains the loop.
+        kind: "push", "pull", "reduce" or another name.
+        lines: the line numbers in the user's function.
+        dim: the number of the dimension that bounds the indices.
+        covers: sets of slots. It is enough if the loop visits the entries of one of these sets.
+        u: the slot whose entries a push visits, or None.
     """
 
     block: int
@@ -102,7 +105,7 @@ class ProgramTuning:
     room: int = 1 << 12  # initial capacity of a stack, in entries
     items: int = 64  # initial capacity of a stack, in vectors
     pool: int = 1 << 26  # maximum size of the arrays that are kept for the next program, in bytes
-    # The program runs in another thread if it has at least this many entries and indices.
+    # The program runs in another thread if it has at least this many entries plus indices.
     apart: int = 1 << 18
 
 

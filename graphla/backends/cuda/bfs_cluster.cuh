@@ -73,8 +73,8 @@ template <class S, int SIZE> struct Together {
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
 
   /// Every block owns one word in each group of SIZE consecutive words of the map. Returns the
-  /// offset by which the blocks are permuted in group `turn`. If the order of the blocks were the
-  /// same in all groups, one block could own all words along a line of a mesh.
+  /// number whose XOR with the block indices permutes the blocks in group `turn`. If the order of
+  /// the blocks were the same in all groups, one block could own all words along a line of a mesh.
   DEVICE static u32 shift_of(u32 turn) { return (turn * 0x9E3779B1u) >> 28; }
   DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
   DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }

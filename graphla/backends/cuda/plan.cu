@@ -54,8 +54,8 @@ struct Classes {
 
 DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
 
-/// Computes the class of each vertex from its degree (see `degree_of`). Sets bit v % 32 of idle[v /
-/// 32] if vertex v has no edge, or if v >= n.
+/// Computes the class of each vertex from its degree (see `degree_of`). `idle` has one bit per
+/// vertex: sets bit v % 32 of the word idle[v / 32] if vertex v has no edge, or if v >= n.
 template <class Op, class Offset>
 __global__ void class_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
                                i64 n, u8 *classes, u32 *idle) {
@@ -101,9 +101,9 @@ __global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__r
   }
 }
 
-/// Computes the class of each vertex from its degree (see `degree_of`). Sets counts[class * chunks
-/// + chunk] to the number of vertices of each class in each chunk of vertices. The vertices of
-/// NO_CLASS are counted as well.
+/// Computes the class of each vertex from its degree (see `degree_of`). For each class, also
+/// NO_CLASS, and each chunk of vertices, sets counts[class * chunks + chunk] to the number of
+/// vertices of this class in the chunk.
 template <class Op, class Offset>
 __global__ void count_classes(const Offset *__restrict__ out, const Offset *__restrict__ into,
                               i64 n, i64 chunks, u8 *classes, i64 *counts) {

@@ -49,7 +49,7 @@ template <class Offset, class A> struct ProductForm {
   i64 in_use;    // number of columns that have an entry; valid only if `used` is not null
   i32 chunks;    // number of chunks of all long lines
   i32 longest;   // number of entries of a chunk; longer lines are cut into chunks
-  i32 group;     // lines that have about 32 entries in total; a power of two from 1 to 32
+  i32 group;     // this many lines have about 32 entries in total; a power of two from 1 to 32
   i32 hub_bits;  // log2 of the number of hubs
 
   DEVICE bool is_long(Offset length) const { return chunks && length > Offset(longest); }
@@ -65,9 +65,11 @@ constexpr u32 PEEK_LONG = 0x80000000u, NO_PEEK = 0xffffffffu;
 /// arrays have one element per chunk; of all pull forms, the one with the most chunks determines
 /// their length. The arrays `arrived` and `turns` must be zero before the first product.
 struct ProductArrays {
-  u64 *sums;     // the fold of each chunk
-  bool *has;     // whether the chunk has a term
-  u32 *arrived;  // at the first chunk of a line: how many of its chunks are folded; `SETTLED`
+  u64 *sums;  // the fold of each chunk
+  bool *has;  // whether the chunk has a term
+  // At the first chunk of a line: the number of chunks of this line that have been folded. The
+  // highest bit is the flag `SETTLED`.
+  u32 *arrived;
   // Two counters, which pulls use alternately. They count the groups of rows that warps have taken
   // (see `next_turn`). The highest bit of a counter is the flag `GAP`.
   u32 *turns;

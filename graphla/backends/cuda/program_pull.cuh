@@ -169,8 +169,8 @@ struct Pull {
 
   // --- searches ----------------------------------------------------------------------------------
 
-  /// For the monoid ANY: searches the chunks of those long rows that the mask allows and that have
-  /// no result yet for a term.
+  /// For the monoid ANY: searches for a term in the chunks of those long rows that the mask allows
+  /// and that have no result yet.
   DEVICE void search_chunks() {
     const u32 warps = warps_in_grid(), chunks = u32(a.chunks);
     for (u32 base = spread_warp(); base < chunks; base += warps * WARP) {

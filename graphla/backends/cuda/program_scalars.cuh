@@ -97,8 +97,8 @@ CALL double mod_float(double x, double y, u32 &fault) {
 }
 
 /// Returns `result`, the value at x of a function of Python's module math, after checking for
-/// faults. If the result is infinite for a finite x, `may_exceed` says that the exact result is too
-/// large; otherwise x is outside the domain.
+/// faults. `may_exceed` says what an infinite result for a finite x means. If it is true, the exact
+/// result is too large; if it is false, x is outside the domain.
 DEVICE double math_result(double result, double x, bool may_exceed, u32 &fault) {
   if (semirings::is_nan(result) && !semirings::is_nan(x)) refuse(fault, OUT_OF_DOMAIN);
   if (semirings::is_inf(result) && semirings::is_finite(x))

@@ -236,8 +236,8 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
       }
       continue;
     }
-    // If the strip spans at most STRIP rows, visit every row. Otherwise many of its rows are empty,
-    // so visit the entries instead.
+    // If the strip spans at most STRIP rows, visit every row. Otherwise it spans more rows than it
+    // has entries, so visit the entries instead.
     if (last - row_before < STRIP) {
       Z *const held = room + warp_in_block() * ROOM;
       fold_rows_of_strip<Op>(indptr, x, begin, end, row_before, last, held, folds, &tails[strip]);

@@ -121,7 +121,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
 def _fold_parts(
     values: Array, monoid: TypedMonoid, present: Array | None, parts: int, folds: Any
 ) -> int:
-    """Divide the values into at most `ReduceTuning.parts` parts, and fold each part.
+    """Divide the values into at most `parts` parts, and fold each part.
 
     Store the fold of each part in the array `folds`, in the order of the parts. Return the number
     of parts.

@@ -94,7 +94,7 @@ Drop = enumeration("spgemm.cuh", "Drop")
 LISTS = Struct("spgemm_plan.cu", "Lists")
 MADE, FEW_ROWS = Struct("spgemm.cuh", "Made"), Struct("spgemm_hash.cu", "FewRows")
 WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
-"""For each size of a value in bytes, the dtype as which a kernel copies it."""
+"""For each size of a value in bytes, the dtype with which a kernel copies the value."""
 COUNTS_OF_FEW = tuple(f"count_{most}" for most in MOST)
 """The fields of `FewRows` that hold the number of rows of each bin."""
 NO_MASK = CSR(indptr=None, indices=None, values=None, nrows=0, ncols=0)

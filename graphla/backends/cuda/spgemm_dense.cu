@@ -15,8 +15,8 @@ namespace graphla {
 constexpr int TILE_WARPS = SpgemmTuning::tile_warps;
 constexpr int SPAN = SpgemmTuning::span;  // number of tiles that a warp counts per step
 
-/// Restricts `from` to `to` - 1, a range of entries of a sorted row of B, to the columns from
-/// `begin` to `end` - 1.
+/// Shortens a range of entries of a sorted row of B, so that it contains only entries in the
+/// columns `begin` to `end` - 1. The range consists of the entries `from` to `to` - 1.
 DEVICE void cut(const i32 *__restrict__ b_indices, i64 begin, i64 end, i64 &from, i64 &to) {
   from = lower_bound<i32, i64>(b_indices, from, to, i32(begin));
   if (end <= 0x7fffffff) to = lower_bound<i32, i64>(b_indices, from, to, i32(end));

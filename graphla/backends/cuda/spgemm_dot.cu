@@ -4,7 +4,7 @@
 //
 // A warp processes tiles, which are ranges of entries of the pattern. For each row i in its tile,
 // it builds a hash table of row i of A in shared memory. For each entry (i, j), it looks up the
-// entries of row j of Bt in this table. There are two exceptions: if row j is much longer than row
+// entries of row j of Bt in this table. There are two exceptions. If row j is much longer than row
 // i, the warp instead searches row j for the entries of row i. If row i would fill more than half
 // of the table, the warp builds no table, and searches row i itself. A group of eight lanes reads a
 // short row, and the whole warp reads a long row.

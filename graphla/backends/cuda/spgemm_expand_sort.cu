@@ -1,10 +1,11 @@
 // Computes those rows of C = A B that have many terms, if C has very many columns: lists all terms,
 // sorts them, and adds up each run of terms that belong to the same entry of C.
 //
-// A kernel writes the terms of the listed rows, row after row. The key of a term is row * 2^bits +
-// column, where `row` is the position of the row in the list of rows. A stable sort brings equal
-// keys together, ordered by the inner index k; a thread then adds the terms of one run of equal
-// keys in that order. Terms that a mask drops (OUTSIDE) get the largest key, NOWHERE.
+// A kernel writes the terms of the listed rows, row after row. The key of a term is
+// row * 2^column_bits + column, where `row` is the position of the row in the list of rows. A
+// stable sort brings equal keys together, ordered by the inner index k; a thread then adds the
+// terms of one run of equal keys in that order. Terms that a mask drops (OUTSIDE) get the largest
+// key, NOWHERE.
 #include "spgemm.cuh"
 
 namespace graphla {

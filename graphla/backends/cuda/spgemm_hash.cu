@@ -210,8 +210,8 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
   }
 }
 
-/// The lists of rows with few terms, one list per bin. The list of a bin begins at lists[bin *
-/// room], and each bin has a count of its rows.
+/// The lists of rows with few terms, one list per bin. The list of a bin begins at
+/// lists[bin * room]. count_n is the number of rows in the bin for at most n terms.
 struct FewRows {
   const i32 *lists;
   i64 room;

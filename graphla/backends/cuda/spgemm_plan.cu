@@ -8,7 +8,7 @@ namespace graphla {
 
 /// The bins into which rows are divided by their number of terms. FEW_n: rows with at most n terms,
 /// but more than the limit of the previous bin. BY_TILES and BY_SORTING: rows with more than 1,536
-/// terms, which are computed by tiles or by sorting.
+/// terms, which are computed by tiles or by sorting. Rows without terms are in no bin.
 enum Bin {
   FEW_24 = 0,
   FEW_96 = 1,

@@ -8,8 +8,8 @@
 // process. If the mask is given as flags, a warp first lists the rows that the mask allows.
 //
 // How a row is cut depends only on its length. A row of medium length is folded in the same order
-// whether or not it is queued. If any single term settles a row, the kernels always choose the
-// first term in the order of k. So the result is bitwise equal in every run and for every grid
+// whether or not it is queued. If the result of a row is a single term (AT_FIRST), it is always
+// the first term in the order of k. So the result is bitwise equal in every run and for every grid
 // size.
 #include "gathering.cuh"
 
@@ -17,7 +17,7 @@ namespace graphla {
 
 constexpr int FEW = 8;    // number of entries of a row that a single thread reads
 constexpr int SOME = 32;  // maximum number of entries of a row that a group of lanes reads
-// If more than CROWD rows of a warp are longer than SpmvTuning::middle, it queues these rows.
+// If a warp has more than CROWD rows that are longer than SpmvTuning::middle, the warp queues them.
 constexpr int CROWD = 4;
 
 /// Number of entries in a chunk of a long row. If folds may end early (MAY_SETTLE), a row is long
@@ -72,8 +72,9 @@ template <class Z> struct Result {
   u64 *count;  // receives the number of entries
 };
 
-/// For each lane whose `is_long` is true, queues the row of this lane. The entries `begin` to `end`
-/// - 1 of the row are cut into chunks of CHUNK entries. Every lane of the warp must call this.
+/// For each lane whose `is_long` is true, queues the row of this lane. The row's entries from
+/// `begin` to `end` - 1 are cut into chunks of CHUNK entries. Every lane of the warp must call
+/// this.
 template <int CHUNK>
 DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, const Queue &queue) {
   u32 owners = __ballot_sync(ALL_LANES, is_long);

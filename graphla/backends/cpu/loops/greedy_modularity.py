@@ -127,10 +127,11 @@ def store(rows, v, count, end):
 
 
 def compact(rows, skipped):
-    """Move all rows except row v to the front of the arrays. Return the position where the last one
-    ends.
+    """Move all rows except row `skipped` to the front of the arrays. Return the position where the
+    last one ends.
 
-    The spare arrays begin with the new row v; the other rows are first copied behind it.
+    The spare arrays begin with the new version of row `skipped`; the other rows are first copied
+    behind it.
     """
     columns, gains, end = rows.columns, rows.gains, 0
     base = len(rows.spare_columns) - len(columns)

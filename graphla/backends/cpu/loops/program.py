@@ -216,8 +216,8 @@ def choose_domain(statement, n, w, r):
     """Choose the indices that a statement visits, and store them in the fields of the program.
 
     An option is a pair of slots such that the statement changes nothing at an index where neither
-    slot has an entry; -1 stands for no slot. If no option is given, or if none has few entries, the
-    statement visits all indices.
+    slot has an entry; -1 stands for no slot. If no option is given, the statement visits all
+    indices. If no option has few entries, it visits all indices, or those with an entry.
     """
     w[SIZE], w[DOMAIN], w[APPENDS] = n, ALL, 0
     options = w[statement + OPTIONS]
