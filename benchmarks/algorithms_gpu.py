@@ -1,7 +1,7 @@
 """Time algorithms on a GPU: those with a time limit on large graphs, all others on small graphs.
 
 Device time is measured between two events around the whole public call; wall time lasts until the
-GPU is idle. Each time is the median of a few calls, after one call that compiles. Before an
+GPU is idle. A time is the median of a few calls, after one call that compiles. Before an
 algorithm without a time limit is timed, its result on an R-MAT graph of scale 14 is compared with
 that of the CPU. The results of algorithms with a time limit are verified on the large graph itself.
 Some are compared with products that CuPy computes in FP64; for others, each edge is checked.

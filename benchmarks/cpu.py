@@ -127,8 +127,7 @@ def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) ->
 
 
 def bfs_in_graphblas(A: Any, source: int) -> Any:
-    """Compute the levels and parents of a breadth-first search with python-graphblas, by the loop
-    in its documentation."""
+    """Compute BFS levels and parents with python-graphblas, using the loop in its documentation."""
     levels, parents = graphblas.Vector(int, A.nrows), graphblas.Vector(int, A.nrows)
     frontier = graphblas.Vector(int, A.nrows)
     parents[source] = frontier[source] = source

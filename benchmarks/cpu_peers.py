@@ -172,8 +172,9 @@ STORED = ("ego-Twitter", "cnr-2000")
 
 @dataclass
 class Contender:
-    """A call of a library. `read` converts its result to numbers that must agree with the others'.
+    """A call of a library.
 
+    `read` converts its result to numbers, which must agree with those of the other calls.
     Without `read`, the result is not compared.
     """
 
@@ -251,7 +252,7 @@ def dense(x: Vector) -> np.ndarray:
 
 
 def finite(x: Any) -> np.ndarray:
-    """Return distances as an array; replace the huge number of an unreached vertex by infinity."""
+    """Return distances as an array; replace the huge value of an unreached vertex with infinity."""
     found = np.array(x, dtype=float).ravel()
     found[found > 1e300] = np.inf
     return found
@@ -351,7 +352,7 @@ def triangles(g: Subject) -> Contenders:
 
 
 def k_truss(g: Subject) -> Contenders:
-    """Compute the 4-truss. The loop for python-graphblas is that of LAGraph."""
+    """Compute the 4-truss. For python-graphblas, this is the loop of LAGraph."""
 
     def truss_with_graphblas(_: Any) -> int:
         C = g.graphblas

@@ -372,8 +372,8 @@ def tolerance_of(case: Case) -> float:
     """Return the largest allowed relative difference of the results of a case.
 
     On the CPU the hand-written loop of PageRank uses new ranks in the same round. Both versions
-    stop when a round changes the ranks by at most RANK_TOLERANCE in total; the distance to the
-    exact ranks is then at most DAMPING / (1 - DAMPING) times as large.
+    stop when a round changes the ranks by at most RANK_TOLERANCE in total. Each result then
+    differs from the exact ranks by at most RANK_TOLERANCE * DAMPING / (1 - DAMPING).
     """
     if case.name.startswith("PageRank") and gl.config.device == "cpu":
         return 2 * RANK_TOLERANCE * DAMPING / (1 - DAMPING)

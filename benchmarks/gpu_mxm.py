@@ -79,7 +79,7 @@ def squares() -> None:
     """Measure the squares A A of the adjacency matrices A of three graphs.
 
     The graphs are a Delaunay triangulation (if its file exists), a graph whose adjacency matrix is
-    itself the square of that of a grid, and a Kronecker graph.
+    the square of the adjacency matrix of a grid, and a Kronecker graph.
     """
     A = graphs.grid(1024, 1024)
     G = semiring.plus_pair["FP32"](A @ A).new()
@@ -120,8 +120,8 @@ def square(name: str, A: Matrix) -> None:
 def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
     """Return two arrays of correct row sums for the product of the matrix F with itself.
 
-    The first contains the sum of each row of the product. For the second, each entry is multiplied
-    by its column number divided by the number of columns before the row is summed.
+    The first contains the sum of each row of the product. In the second, each entry is weighted by
+    its column number divided by the number of columns.
     """
     indptr, indices = csr_arrays(F)
     M = cupyx.scipy.sparse.csr_matrix(
@@ -148,7 +148,7 @@ def has_sums(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -
 
 
 def is_right(theirs: Any, sums: Any, weighted: Any) -> bool:
-    """Return whether cuSPARSE can compute the square with a correct result; print a problem."""
+    """Return whether cuSPARSE can compute the square with a correct result; report any problem."""
     try:
         C = theirs @ theirs
     except Exception as error:

@@ -54,7 +54,7 @@ def bfs_renamed(graph: Matrix, s: int) -> Vector:
 
 
 def bfs_reordered(A: Matrix, source: int) -> Vector:
-    """Like `bfs`, but each round first records the parents and then makes a step."""
+    """Like `bfs`, but each round first records the parents and then takes a step."""
     n = A.nrows
     parent, frontier = Vector(int, n), Vector(int, n)
     frontier[source] = source

@@ -299,7 +299,8 @@ def dispatch(names: list[str]) -> list[dict[str, Any]]:
     """Compare calls on small graphs with and without a priority for graphla.
 
     Print each call that graphla answers in more than twice the time of NetworkX and over 50 us
-    more. Print each call that `should_run` declines if this takes over 10 % and over 20 us more.
+    more. Print each call that `should_run` declines if it then takes over 10 % and over 20 us more
+    than plain NetworkX.
     """
     print("CPU time of calls on small graphs that take too long under a priority for graphla")
     rows: list[dict[str, Any]] = []

@@ -7,9 +7,9 @@
 A time is the minimum wall time of a public call. The measurement alternates between the numbers of
 threads, so that a slow phase of the machine affects all of them. The first two calls with each
 number of threads are not timed; they include preparations such as a transpose. All results are
-compared with those for the first number of threads. Integers must be equal, the differences of
-PageRank and betweenness may add up to 1e-4 of their sum, and modularities of communities may differ
-by less than 0.01.
+compared with those for the first number of threads. Integers must be equal. For
+PageRank and betweenness, the sum of the differences may be 1e-4 of the sum of the values, and
+modularities of communities may differ by less than 0.01.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ BOTH: dict[str, Calls] = {
 
 
 def graphs() -> dict[str, Any]:
-    """Return the graphs of NetworkX by name. All are connected, except the directed ones."""
+    """Return NetworkX graphs by name. All are connected, except the directed ones."""
 
     def weigh(N: Any) -> Any:
         for k, (_, _, data) in enumerate(N.edges(data=True)):

@@ -5,8 +5,8 @@
 
 There are two cases, unless other sizes are given: an INT64 matrix A with 1,000 rows, 8 entries per
 row and a frontier of 50 entries; and a 3 x 3 matrix. Each statement runs N times (300 unless
-given), and the table shows the median in microseconds. On a GPU each time ends when the device is
-idle.
+given), and the table shows the median in microseconds. On a GPU a measurement ends when the
+device is idle.
 
 `--against` also measures another checkout of graphla in the same run. python-graphblas is measured
 too if it is installed and the device is the CPU. Each library runs in a process of its own, and the
@@ -127,8 +127,8 @@ class Library:
         }
 
     def microseconds(self, name: str, times: int) -> list[float]:
-        """Run a statement `times` times, and return the microseconds of each run. Each time ends
-        when the device is idle."""
+        """Run a statement `times` times, and return the microseconds of each run. Every
+        measurement ends when the device is idle."""
         statement, idle, measured = self.statements[name], self.idle, []
         gc.disable()
         for _ in range(times):

@@ -3,10 +3,10 @@
     python benchmarks/union_gpu.py [LARGEST]
 
 The script times the whole call of the backend, including the wait for the number of entries. The
-memory pool is warm, and the kernels are loaded. Each row of the output shows a pair of sizes. Each
-column shows a fraction: the fraction of the indices of the shorter operand that also occur in the
-other operand. The longest vector has 10^LARGEST entries (LARGEST is 8 unless given). Each union is
-verified before it is timed.
+memory pool is warm, and the kernels are loaded. The rows of the output differ in the
+sizes of the operands. The columns differ in the overlap: the fraction of the indices of the shorter
+operand that also occur in the other operand. The longest vector has 10^LARGEST entries (LARGEST is
+8 unless given). Each union is verified before it is timed.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 600 members vote for people they trust: mostly members of their own camp, and members whom many
 already trust. The network is generated from a seed. Each measure answers a different question:
 - votes: how many members trust you?
-- PageRank: how much does the trust of these members count?
+- PageRank: are the members who trust you trusted themselves?
 - authority (HITS): do good voters trust you? hub: do you vote for good members?
 - betweenness: does trust between others pass through you?
 
