@@ -554,18 +554,18 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
                 del operands
                 if mask is not None:
                     lowered = mask._read(target._store.shape, device)
-                honours_mask = lowered is None
+                honors_mask = lowered is None
                 if operation is not None:
                     compute = operation.record if recorders() else operation.compute
-                    if operation.honours_mask:
-                        t, honours_mask = compute(*pending._args, lowered), True
+                    if operation.honors_mask:
+                        t, honors_mask = compute(*pending._args, lowered), True
                     else:
                         t = compute(*pending._args)
-                    if lowered is None or not operation.honours_mask:
+                    if lowered is None or not operation.honors_mask:
                         pending._store, pending._args = t, ()
                 parent = ()
                 running.writes(target, t)
-                write[ndim](target, t, lowered, accum, replace, honours_mask)
+                write[ndim](target, t, lowered, accum, replace, honors_mask)
                 return
         except MemoryFreed:
             if is_last_try:

@@ -70,10 +70,10 @@ def assign_vector(
     """w⟨m, replace⟩(I) = accum(w(I), value)."""
     size = owner._store.size
     if indices is None:
-        t, honours_mask = _fill_vector(value, size, mask), mask is None
+        t, honors_mask = _fill_vector(value, size, mask), mask is None
         if isinstance(value, ScalarStore) and mask is not None:
-            honours_mask = not mask.complement
-        write_vector(owner, t, mask, accum, replace, honours_mask)
+            honors_mask = not mask.complement
+        write_vector(owner, t, mask, accum, replace, honors_mask)
         return
     is_sorted = is_increasing(indices)
     places = indexing.locate(owner._store.device, indices).astype(np.int32)
@@ -128,18 +128,18 @@ def assign_matrix(
     c: MatrixStore = owner._store
     if is_joined:
         assert accum is not None
-        t, honours_mask = _join_matrix(value, c, rows, columns, accum), mask is None
+        t, honors_mask = _join_matrix(value, c, rows, columns, accum), mask is None
     elif isinstance(value, ScalarStore):
-        t, honours_mask = _fill_matrix(value, c, rows, columns, mask)
+        t, honors_mask = _fill_matrix(value, c, rows, columns, mask)
     else:
-        t, honours_mask = _place_matrix(value, c, rows, columns), mask is None
+        t, honors_mask = _place_matrix(value, c, rows, columns), mask is None
     if accum is None and not (rows is None and columns is None):
         outside = _keep(c, ~_in_region(c, rows, columns))
-        if mask is None or replace or not honours_mask or mask.complement:
-            t, honours_mask = _disjoint_union(cast(t, c.dtype), outside), mask is None
+        if mask is None or replace or not honors_mask or mask.complement:
+            t, honors_mask = _disjoint_union(cast(t, c.dtype), outside), mask is None
         else:
             mask = _mask_within(c.device, mask, rows, columns)
-    write_matrix(owner, t, mask, accum, replace, honours_mask)
+    write_matrix(owner, t, mask, accum, replace, honors_mask)
 
 
 def subassign_matrix(

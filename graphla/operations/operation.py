@@ -25,23 +25,23 @@ Collections = (VectorStore, MatrixStore)
 class Operation:
     """A named operation, whose function `compute(*operands)` returns the result as a store.
 
-    If `honours_mask` is True, `compute` takes the mask as an additional argument, and its result
+    If `honors_mask` is True, `compute` takes the mask as an additional argument, and its result
     has entries only where the mask allows them.
     """
 
-    __slots__ = ("compute", "honours_mask", "name", "records_itself")
+    __slots__ = ("compute", "honors_mask", "name", "records_itself")
 
     def __init__(
         self,
         name: str,
         compute: Callable[..., Any],
         *,
-        honours_mask: bool = False,
+        honors_mask: bool = False,
         records_itself: bool = False,
     ):
         self.name = name
         self.compute = compute
-        self.honours_mask = honours_mask
+        self.honors_mask = honors_mask
         self.records_itself = records_itself
 
     def record(self, *args: Any) -> Any:
@@ -68,7 +68,7 @@ def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) 
     a second time.
     """
     compute = operation.record if recorders() else operation.compute
-    given = (*args, None) if operation.honours_mask else args
+    given = (*args, None) if operation.honors_mask else args
     try:
         with DeviceScope(operation.name, args, device) as running:
             return running.gives(compute(*given))

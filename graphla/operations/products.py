@@ -110,9 +110,9 @@ def _kronecker(a: MatrixStore, b: MatrixStore, op: TypedBinaryOp) -> MatrixStore
     return MatrixStore(a.device, op.return_type, backend(a.device).kronecker(a.csr, b.csr, op))
 
 
-mxv = Operation("mxv", _matrix_vector, honours_mask=True, records_itself=True)
-vxm = Operation("vxm", _matrix_vector, honours_mask=True, records_itself=True)
-mxm = Operation("mxm", _mxm, honours_mask=True)
+mxv = Operation("mxv", _matrix_vector, honors_mask=True, records_itself=True)
+vxm = Operation("vxm", _matrix_vector, honors_mask=True, records_itself=True)
+mxm = Operation("mxm", _mxm, honors_mask=True)
 kronecker = Operation("kronecker", _kronecker)
 inner = Operation("inner", _inner)
 power = Operation("power", _power)

@@ -25,14 +25,14 @@ def write_vector(
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
     replace: bool,
-    honours_mask: bool,
+    honors_mask: bool,
 ) -> None:
     """Compute w⟨mask, replace⟩ = accum(w, t), where w is the vector in `owner`.
 
-    If `honours_mask` is True, t has entries only at indices that the mask allows.
+    If `honors_mask` is True, t has entries only at indices that the mask allows.
     """
-    is_whole = accum is None and (mask is None or (honours_mask and replace))
-    if is_whole or _is_overwritten(owner._store, mask, accum, replace, honours_mask):
+    is_whole = accum is None and (mask is None or (honors_mask and replace))
+    if is_whole or _is_overwritten(owner._store, mask, accum, replace, honors_mask):
         dtype = owner._store.dtype
         owner._store = t if t.dtype is dtype else cast(t, dtype)
         return
@@ -61,11 +61,11 @@ def write_matrix(
     mask: MatrixMask | None,
     accum: TypedBinaryOp | None,
     replace: bool,
-    honours_mask: bool,
+    honors_mask: bool,
 ) -> None:
     """C⟨mask, replace⟩ = accum(C, T)."""
     c: MatrixStore = owner._store
-    if _is_overwritten(c, mask, accum, replace, honours_mask):
+    if _is_overwritten(c, mask, accum, replace, honors_mask):
         owner._store = cast(t, c.dtype)
         return
     written = backend(c.device).write_matrix(c.csr, t.csr, mask, accum, replace, c.dtype.np_type)
@@ -78,7 +78,7 @@ def write_scalar(
     mask: None,
     accum: TypedBinaryOp | None,
     replace: bool,
-    honours_mask: bool,
+    honors_mask: bool,
 ) -> None:
     """s = accum(s, t)."""
     s: ScalarStore = owner._store
@@ -94,11 +94,11 @@ def write_scalar(
     owner._store = ScalarStore(s.device, s.dtype, value)
 
 
-def _is_overwritten(c: Any, mask: Any, accum: Any, replace: bool, honours_mask: bool) -> bool:
+def _is_overwritten(c: Any, mask: Any, accum: Any, replace: bool, honors_mask: bool) -> bool:
     """Return whether the write rule makes the result equal to T, so that no entry of C remains."""
     if mask is None:
         return accum is None or c.known_nvals == 0
-    return honours_mask and ((replace and accum is None) or c.known_nvals == 0)
+    return honors_mask and ((replace and accum is None) or c.known_nvals == 0)
 
 
 write = (write_scalar, write_vector, write_matrix)

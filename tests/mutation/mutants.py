@@ -178,8 +178,8 @@ def _operations() -> list[Mutant]:
             "assign: a scalar is stored where a complemented mask forbids it",
             "dropped mask",
             assign,
-            "honours_mask = not mask.complement",
-            "honours_mask = True",
+            "honors_mask = not mask.complement",
+            "honors_mask = True",
             "tests/test_assign.py",
         ),
         Mutant(
