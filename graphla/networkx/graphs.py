@@ -695,8 +695,8 @@ def subgraph(
     Args:
         G: the graph.
         nodes: an array of booleans, one for each node; None selects all.
-        edges: an array of booleans, one for each element of `NetworkXGraph.attribute`, which is the
-            same for both entries of an undirected edge; None selects all edges between selected
+        edges: an array of booleans, one for each element of `NetworkXGraph.attribute`; both entries
+            of an undirected edge have the same boolean. None selects all edges between selected
             nodes.
 
     Returns:

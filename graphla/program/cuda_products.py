@@ -129,8 +129,8 @@ def _mask(printer: Printer, mask: ir.Mask | None) -> tuple[str, tuple[str, ...],
     only = mask.mask if isinstance(mask, ir.NotMask) else mask
     if not isinstance(only, ir.MaskOf) or only.by_value:
         return test(mask), tuple(fields), values
-    # A mask of the entries of one slot has the same struct as its complement, so that products can
-    # share their code.
+    # The mask `u.S` of a slot u and its complement `~u.S` use the same struct, so that products
+    # under either of them share their code.
     condition = f"bool({test(only)}) != is_complement"
     if printer.plan.growing and only.slot not in printer.plan.growing:
         fields.append("const bool *at_1")

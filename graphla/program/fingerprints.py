@@ -149,8 +149,10 @@ def _qualified_name(value: Any) -> tuple[str, str]:
 
 
 def _global_name(value: Any) -> tuple[str, str]:
-    """Return the module and the name of an object such as `replace`, which is defined in the module
-    of its class."""
+    """Return the module and the global name of an object, such as `replace`.
+
+    The object must be defined in the same module as its class.
+    """
     module = type(value).__module__
     if isinstance(value, Enum):
         return module, f"{_qualified_name(type(value))[1]}.{value.name}"

@@ -7,9 +7,9 @@ element that another thread writes in the other step. Two sweeps with the same d
 position to the same thread. So they need no barrier for elements that they access only at the
 visited position.
 
-A product may test a mask while a sweep is still adding entries to a vector of this mask. If the
-sweep adds an entry at each position where a vector m has one, the product also tests m. So the test
-of the mask has the same result before and after the sweep adds an entry.
+A product may test a mask while a sweep is still adding entries to a vector of this mask. Suppose
+that the sweep adds entries exactly at the positions where a vector m has entries. Then the product
+tests m as well, and the result of the test is the same before and after the sweep adds an entry.
 
 A plan has *spare* slots, in addition to the program's slots. A product is computed in a spare slot,
 because it may read its target at any position. If the product replaces the whole target, an
