@@ -69,7 +69,7 @@ def bridges(A: Matrix) -> Matrix:
 
     Find the edges whose removal disconnects a component.
 
-    Takes O(n + m) time on the CPU. A graph on a GPU is copied to the CPU.
+    Takes O(n + m) time on the CPU, and O((n + m) log n) time on a GPU.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -94,6 +94,9 @@ def bridges(A: Matrix) -> Matrix:
 
     References:
         J. Hopcroft and R. Tarjan, *Efficient Algorithms for Graph Manipulation*, 1973.
+        R. Tarjan and U. Vishkin, *An Efficient Parallel Biconnectivity Algorithm*, 1985.
+        X. Dong, L. Wang, Y. Gu and Y. Sun, *Provably Fast and Space-Efficient Parallel
+            Biconnectivity*, PPoPP 2023.
     """
     if _is_defined(A):
         return select_bridges(A, definition(A))
@@ -116,7 +119,7 @@ def articulation_points(A: Matrix) -> Vector:
 
     Find the vertices whose removal disconnects a component.
 
-    Takes O(n + m) time on the CPU. A graph on a GPU is copied to the CPU.
+    Takes O(n + m) time on the CPU, and O((n + m) log n) time on a GPU.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -141,6 +144,9 @@ def articulation_points(A: Matrix) -> Vector:
 
     References:
         J. Hopcroft and R. Tarjan, *Efficient Algorithms for Graph Manipulation*, 1973.
+        R. Tarjan and U. Vishkin, *An Efficient Parallel Biconnectivity Algorithm*, 1985.
+        X. Dong, L. Wang, Y. Gu and Y. Sun, *Provably Fast and Space-Efficient Parallel
+            Biconnectivity*, PPoPP 2023.
     """
     if _is_defined(A):
         return select_points(A, definition(A))
@@ -157,7 +163,7 @@ def biconnected_components(A: Matrix) -> Matrix:
 
     Number the biconnected components, and label each edge with the number of its component.
 
-    Takes O(n + m) time on the CPU. A graph on a GPU is copied to the CPU.
+    Takes O(n + m) time on the CPU, and O((n + m) log n) time on a GPU.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -183,6 +189,9 @@ def biconnected_components(A: Matrix) -> Matrix:
 
     References:
         J. Hopcroft and R. Tarjan, *Efficient Algorithms for Graph Manipulation*, 1973.
+        R. Tarjan and U. Vishkin, *An Efficient Parallel Biconnectivity Algorithm*, 1985.
+        X. Dong, L. Wang, Y. Gu and Y. Sun, *Provably Fast and Space-Efficient Parallel
+            Biconnectivity*, PPoPP 2023.
     """
     if _is_defined(A):
         return number_components(A, definition(A))
@@ -215,7 +224,10 @@ def explain_asymmetry(A: Matrix) -> Iterator[None]:
 
 
 def find_blocks(A: Matrix) -> Blocks:
-    """Find the biconnected components of a symmetric matrix by a depth-first search on the CPU."""
+    """Find the biconnected components of a symmetric matrix by a depth-first search on the CPU.
+
+    A matrix on a GPU is copied to the CPU.
+    """
     indptr, columns, _ = A.to("cpu").to_csr(copy=False)
     return find_blocks_in(indptr, columns)
 

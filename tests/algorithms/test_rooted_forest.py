@@ -19,12 +19,11 @@ def test_subtrees_are_intervals_of_the_preorder(graph, data):
     parent, order, number, size = (v.to_dense() for v in forest)
     assert sorted(order.tolist()) == list(range(graph.n))
     assert number[order].tolist() == list(range(graph.n))
-    edges = {*graph.ends}
-    below = {v: {v} for v in range(graph.n)}
-    for v in reversed(order.tolist()):
-        if parent[v] != v:
-            assert (parent[v], v) in edges
-            below[parent[v]] |= below[v]
+    edges, below = {*graph.ends}, {v: {v} for v in range(graph.n)}
+    for v in order.tolist()[::-1]:
+        if (u := int(parent[v])) != v:
+            assert (u, v) in edges
+            below[u] |= below[v]
     for v, members in below.items():
         assert sorted(number[[*members]]) == list(range(number[v], number[v] + size[v]))
     roots = np.count_nonzero(parent == np.arange(graph.n))
