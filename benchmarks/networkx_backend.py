@@ -39,7 +39,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from clock import describe_host
+from clock import describe_card, describe_host
 from networkx.utils import backends as nx_backends
 
 import graphla as gl
@@ -389,7 +389,9 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(describe_host())
+    print(describe_host("networkx", "numpy"))
+    if options.device == "cuda":
+        print(describe_card())
     if options.imports:
         return imports()
     if options.dispatch:
