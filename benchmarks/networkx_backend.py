@@ -10,7 +10,7 @@ stopped after a limit. `convert` is the time to convert the graph. NetworkX keep
 converted graph in a cache, so later calls do not repeat the conversion. `graphla` is the time of
 the call on the converted graph; `objects` is the part of it in which it builds Python objects for
 the result. All times are wall times in seconds; each is the minimum of at most ROUNDS calls. With
-`--alone`, graphs come from arrays and NetworkX is not called.
+`--alone`, graphs come from arrays, NetworkX is not called, and the limit applies to graphla.
 
 The kind of graph is the first of KINDS on which NetworkX answers the call: random and undirected,
 random and directed, acyclic, bipartite, a tree, or connected. Arguments are chosen by their names.
@@ -22,8 +22,11 @@ import argparse
 import inspect
 import json
 import multiprocessing
+import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -36,7 +39,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from clock import describe_host
+from clock import describe_card, describe_host
 from networkx.utils import backends as nx_backends
 
 import graphla as gl
@@ -257,21 +260,41 @@ def measure(name: str, kind: str, m: int, clock: ObjectClock, limit: float) -> d
     return row | {"graphla": ours, "objects": min(objects, ours)}
 
 
-def measure_alone(name: str, kind: str, m: int, device: str) -> dict[str, Any]:
-    """Measure graphla without NetworkX on a graph that is built from arrays."""
+def measure_alone(name: str, kind: str, m: int, device: str, limit: float) -> dict[str, Any]:
+    """Measure graphla without NetworkX on a graph that is built from arrays.
+
+    The time is None if the first call takes longer than the limit. This call may compile code.
+    """
     G = make_ours(kind, m, device)
-    args, kwargs = arguments(name, nx.empty_graph(16))
-    args = [G if isinstance(each, nx.Graph) else each for each in args]
+    vertices = range(make_ends(kind, m)[0])
+    args, kwargs = arguments(name, vertices)
+    args = [G if each is vertices else each for each in args]
     function = getattr(backend, name)
-    exhaust(function(*args, **kwargs))  # the first call may compile code
-    ours = least_time(lambda: function(*args, **kwargs))
-    return {"name": name, "kind": kind, "edges": m, "graphla": ours}
+
+    def call() -> Any:
+        return function(*args, **kwargs)
+
+    timer = threading.Timer(limit, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    ours = None
+    try:
+        exhaust(call())
+        timer.cancel()
+        ours = least_time(call)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        timer.cancel()
+    return {"name": name, "kind": kind, "edges": m, "graphla": ours, "limit": limit}
 
 
 def show(row: dict[str, Any]) -> None:
     """Print one row of the table."""
-    plain, ours, limit = row.get("networkx"), row["graphla"], row.get("limit", LIMIT)
+    plain, ours, limit = row.get("networkx"), row["graphla"], row["limit"]
     text, ratio = "", ""
+    if ours is None:
+        print(f"{row['name']:42} {row['kind']:10} {row['edges']:>9}  graphla > {limit:.0f} s")
+        return
     if "networkx" in row:
         text = f"> {limit:.0f} s" if plain is None else f"{plain:.4f}"
         ratio = f"{(limit if plain is None else plain) / ours:.1f}"
@@ -354,7 +377,10 @@ def main() -> None:
     parser.add_argument("--edges", type=int, nargs="*", default=[1_000, 10_000, 100_000, 1_000_000])
     parser.add_argument("--only", nargs="*", default=list(FUNCTIONS))
     parser.add_argument(
-        "--limit", type=float, default=LIMIT, help="time limit in seconds for a call of NetworkX"
+        "--limit",
+        type=float,
+        default=LIMIT,
+        help="time limit in seconds for a call of NetworkX or, with --alone, of graphla",
     )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--dispatch", action="store_true")
@@ -363,7 +389,9 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(describe_host())
+    print(describe_host("networkx", "numpy"))
+    if options.device == "cuda":
+        print(describe_card())
     if options.imports:
         return imports()
     if options.dispatch:
@@ -384,7 +412,7 @@ def main() -> None:
         for m in options.edges if kind else ():
             try:
                 row = (
-                    measure_alone(name, str(kind), m, options.device)
+                    measure_alone(name, str(kind), m, options.device, options.limit)
                     if options.alone
                     else measure(name, str(kind), m, clock, options.limit)
                 )
@@ -393,7 +421,8 @@ def main() -> None:
                 break
             rows.append(row)
             show(row)
-            slow = row.get("networkx", 0) is None or row["graphla"] > LIMIT / 10
+            ours = row["graphla"]
+            slow = row.get("networkx", 0) is None or ours is None or ours > LIMIT / 10
             if slow and m >= 100_000:
                 break
         if options.json:
