@@ -16,13 +16,14 @@ namespace graphla {
 
 /// The state of a launch that the host passes to the kernel.
 struct Launch {
-  // In device memory: control[0] counts the tickets of `Grid`. The other words are zero when the
-  // launch starts, and each kernel uses them for its own purposes.
+  // Words in device memory. control[0] is the ticket counter of the barrier `Grid`. The other words
+  // are zero when the launch starts, and each kernel may use them for any purpose.
   u64 *control;
   u64 *host;     // words in host memory through which host and GPU communicate (see `Host`)
   i64 patience;  // clock ticks between two reads of the word HOST_STOP
   u32 tickets;   // value of the ticket counter control[0] when the launch starts
-  u32 number;    // number of the launch, stored in each word that the kernel reports to the host
+  u32 number;    // identifies the launch; it is part of each word that the kernel reports to the
+                 // host
 };
 
 /// The indices of the words of `Launch::host`. The host writes the word HOST_STOP, and the GPU
@@ -79,12 +80,13 @@ DEVICE u64 load_acquired(const u64 *at) {
 /// At each barrier a block takes a ticket, and waits until all blocks have taken one. The upper
 /// half of the 64-bit word `*word` counts tickets, and may wrap around. The lower half has two
 /// 16-bit fields that count the votes to leave: barriers with even numbers use one field, and
-/// barriers with odd numbers use the other field. So a late block can still read the votes of its
-/// own barrier: other blocks are ahead by at most one barrier, whose votes are in the other field.
+/// barriers with odd numbers use the other field. A late block can still read the votes of its own
+/// barrier, because other blocks are at most one barrier ahead, and vote in the other field there.
+/// The fields are never reset: as soon as a vote is cast, all blocks leave.
 struct Grid {
   u64 *word;
-  // The value that the ticket counter reaches when all blocks have arrived at the latest barrier
-  // that this block has entered. Before the first barrier: its value at the start of the launch.
+  // The value of the ticket counter at which the last barrier that this block entered is complete.
+  // Before the first barrier, `due` is the value of the counter at the start of the launch.
   u32 due;
   u32 turn;
 
@@ -117,8 +119,8 @@ struct Grid {
     if (threadIdx.x == 0) {
       u64 seen = load_acquired(word);
       for (int polls = 0; i32(u32(seen >> 32) - due) < 0; ++polls) {
-        // If the wait is long, another block is probably working alone and needs more time, so poll
-        // less often.
+        // After EAGER polls, poll less often: the wait will probably be long, because one block
+        // works alone while the others wait.
         __nanosleep(polls < EAGER ? 0 : 500);
         seen = load_acquired(word);
       }
