@@ -36,7 +36,7 @@ __global__ void pack_transposed(const Offset *indptr, const i32 *indices, i64 nr
   }
 }
 
-/// /// Sets *falls to 1 if any key is less than or equal to the previous key.
+/// Sets *falls to 1 if any key is less than or equal to the previous key.
 template <class Op, class Key>
 __global__ void look_for_falls(const Key *keys, i64 count, i64 *falls) {
   bool fell = false;

@@ -141,7 +141,7 @@ template <class Offset, class Stored = i8> struct Csr {
   DEVICE i64 end(i64 row) const { return i64(indptr[row + 1]); }
 };
 
-// // --- loads and stores with intended data races ------------------------------------------------
+// --- loads and stores with intended data races ------------------------------------------------
 
 #ifndef GRAPHLA_SIMULATOR
 template <class T> DEVICE T load_relaxed(const T *p) { return *(const volatile T *)p; }

@@ -1,6 +1,6 @@
 // Rounds over a queue of rows in one launch. Warps share the entries of all queued rows evenly, and
 // queue the rows of the next round. Consecutive rounds with few entries are run by block 0 alone,
-// with only a block barrier between them.
+// with block barriers instead of grid barriers between them.
 //
 // The high word of a queue item holds a row, in a format that each kernel defines. The low word
 // holds the number of entries in the preceding rows of the round. The counter of a round also has

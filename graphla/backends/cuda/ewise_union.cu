@@ -25,7 +25,7 @@ enum MergeShape {
   MOVES = 2           // number of items that a thread loads before it writes their results
 };
 constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // number of items of a tile per thread
-constexpr int PARTS = 1024;    // capacity of `kept`, in row starts of a tile
+constexpr int PARTS = 1024;                        // capacity of `kept`, in row starts of a tile
 constexpr u32 NO_INDEX = ~0u;  // larger than every index; marks the end of a row
 
 /// The result of the first pass over a merge: two flags per item, and counts of these flags. Word k

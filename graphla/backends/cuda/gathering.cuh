@@ -87,8 +87,8 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
     }
     return fold_of(mine, 0);
   } else {
-    // // A lane without a term holds the identity of the monoid, so `sum` is folded over all lanes.
-    // for (int delta = 1; delta < WARP; delta *= 2) {
+    // In a lane without a term, `sum` is the monoid's identity, so every lane can be folded.
+    for (int delta = 1; delta < WARP; delta *= 2) {
       const typename Op::Z after = shuffle_down(mine.sum, delta);
       if (lane() % (2 * delta) == 0) mine.sum = Op::add(mine.sum, after);
     }
@@ -238,8 +238,7 @@ struct Rows {
       const int its_length = shuffle(length, mine), its_row = shuffle(row, mine);
       Fold<Op> part;
       fold_batch<GROUP, BATCH>(part, its_begin, lane() % GROUP, is_mine ? its_length : 0, its_row);
-      // // A lane without a term holds the identity of the monoid, so `sum` is folded over all
-      // lanes.
+      // In a lane without a term, `sum` is the monoid's identity, so every lane can be folded.
 #pragma unroll
       for (int delta = 1; delta < GROUP; delta *= 2) {
         const typename Op::Z after = shuffle_down(part.sum, delta);

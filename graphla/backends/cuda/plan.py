@@ -115,8 +115,8 @@ def _first(into: Csr, rows: int, classes: Any) -> Array:
 def good_neighbors(rows: Csr, columns: Csr) -> Array:
     """For each row of a matrix, return the column of one of its entries, or -1 if the row is empty.
 
-    Among the first entries of the row, the one whose column has the most entries is chosen, up to a
-    factor of 2. `rows` and `columns` are the CSR and the CSC of the matrix.
+    The function chooses among the first entries of the row, and prefers columns with many entries.
+    `rows` and `columns` are the CSR and the CSC of the matrix.
     """
     return _first(rows, rows.nrows, _classes(columns, columns)[0])
 

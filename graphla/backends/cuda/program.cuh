@@ -349,8 +349,8 @@ template <class T> struct Stack {
   /// Appends a copy of v. The queue of v must list all of its entries.
   DEVICE void append(const Vector<T> &v) {
     const i64 count = entries_of(v);
-    // The shift differs from that of a sweep over v, which is often still running, so that other
-    // warps copy the entries.
+    // A sweep over v is often still running, and starts with the warps that shift_of(v) selects.
+    // With a different shift, other warps copy the entries.
     spread(u32(count), shift_of(v) + 8, [&](u32 k) {
       const i32 i = v.queue[k];
       indices[top + k] = i;
@@ -394,8 +394,7 @@ template <class T> struct Stack {
   }
 };
 
-// // --- converting the state to words and back
-// -----------------------------------------------------
+// --- converting the state to words and back -----------------------------------------------------
 
 template <class T> DEVICE void put_vector(const Vector<T> &v, u64 *words) {
   words[0] = u64(v.values);

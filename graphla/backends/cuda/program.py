@@ -122,7 +122,7 @@ ALIGNMENT = 128
 """The alignment in bytes of the presence flags, the queue and the counts of a vector."""
 
 
-# # --- the layout of a program's state, and the operands of its kernel ----------------------------
+# --- the layout of a program's state, and the operands of its kernel ----------------------------
 
 
 @dataclass(frozen=True, slots=True)
