@@ -29,8 +29,8 @@ struct Gain {
 
 /// The parameters that change from round to round.
 struct Step {
-  // Only for POPULAR; kernels set it to 1. If all vertices may move in every round, this means that
-  // a label differs from the label two rounds before. Otherwise it means that a label has changed.
+  // Used only by POPULAR. If all vertices may move in every round, a kernel sets *differs to 1 if a
+  // label differs from the label two rounds before. Otherwise it does so if a label changes.
   i64 *differs;
   double *inside;  // for GAINING: sum of the weights that link vertices to their own communities
   u64 stream;      // the hash stream from which each vertex draws its random word in this round

@@ -3,11 +3,11 @@
 // Sutton, T. Ben-Nun and A. Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph
 // Sampling*, 2018).
 //
-// The kernels run in the order below, and report nothing to the host. Each edge must be stored in
-// the rows of both of its ends. Then the kernels may skip the rows of the vertices in the sample's
-// largest component: an edge between this component and another vertex is also found in the row of
-// the other vertex. Symmetric matrices meet this condition, and so does a matrix whose transpose is
-// read as well. For other inputs no row is skipped.
+// The kernels run in the order below, and report nothing to the host. If each edge is stored in the
+// rows of both of its ends, the kernels skip the rows of the vertices in the sample's largest
+// component: an edge between this component and another vertex is also found in the row of the
+// other vertex. This condition holds for a symmetric matrix, and for the rows of a matrix together
+// with those of its transpose. Otherwise no row is skipped.
 #include "components.cuh"
 
 namespace graphla {

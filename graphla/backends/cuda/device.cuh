@@ -117,7 +117,7 @@ template <class To, class From, int KEPT> struct Values {
     else if constexpr (KEPT == ISO) return convert<To>(at[0]);
     else return convert<To>(at[k]);
   }
-  /// Like operator[], but for values that the kernel reads only once: they should not stay in the
+  /// Like operator[], for values that the kernel reads only once: they should not stay in the
   /// caches.
   DEVICE To once(i64 k) const {
     if constexpr (KEPT == EACH) return convert<To>(load_once(&at[k]));

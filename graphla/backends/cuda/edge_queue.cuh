@@ -33,8 +33,7 @@ DEVICE u64 claim_rows(u64 *queued, u64 mine) {
 /// order.
 struct ItemFinder {
   const u64 *items;
-  u32 rows, low;  // `rows`: number of items, one per row; `low`: lower bound on the item of the
-                  // next entry
+  u32 rows, low;  // `rows`: number of items; `low`: the first item that may contain the next entry
 
   /// Starts at entry `from`: sets `low` to the item that contains this entry.
   DEVICE ItemFinder(const u64 *queue, u32 count, u32 from) : items(queue), rows(count) {
@@ -86,7 +85,7 @@ struct Rounds {
   StopFlag stop;
   RoundCounts *slots;
   u64 *own;
-  u32 alone_edges;  // maximum entries of a round that block 0 runs alone
+  u32 alone_edges;  // maximum number of entries in a round that block 0 runs alone
   u32 warps, warp;  // number of warps in the grid; index of this warp
   u32 turn = 0;
   bool leaves = false, wishes = false;

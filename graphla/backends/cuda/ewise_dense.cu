@@ -10,9 +10,9 @@ namespace graphla {
 enum How { INTERSECTION = 0, UNION = 1, FILLED_UNION = 2 };
 
 /// Combines two dense vectors a and b. A_MAY is true if a may lack entries; then a false flag in
-/// `a_present` marks a missing entry. B_MAY and `b_present` are the same for b. If the result may
-/// lack entries, the kernel stores the flags of the result in `present` and adds the number of its
-/// entries to *counter, which must initially be zero.
+/// `a_present` marks a missing entry. B_MAY and `b_present` have the same meaning for b. If the
+/// result may lack entries, the kernel stores the flags of the result in `present` and adds the
+/// number of its entries to *counter, which must initially be zero.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool A_MAY, bool B_MAY, int HOW>
 __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_values,
                               const bool *__restrict__ b_present, const B *b_values,

@@ -246,8 +246,8 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
 /// where the other operand has an entry.
 enum Fill { NO_FILL = 0, FILL_RIGHT = 1, FILL_LEFT = 2 };
 
-/// Return the value of the union where only a has an entry x (alone_left), and where only b has an
-/// entry y (alone_right).
+/// Returns the value of the union where only one operand has an entry: `alone_left` for an entry x
+/// of a, and `alone_right` for an entry y of b.
 template <class Op, int FILL, class A>
 DEVICE typename Op::Z alone_left(A x, typename Op::Y right, i64 i, i64 j) {
   if constexpr (FILL & FILL_RIGHT) return Op::accumulate(x, right, i, j);

@@ -59,10 +59,10 @@ __global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *e
     new_indptr[i] = NewOffset(indptr[i] == 0 ? 0 : ends[indptr[i] - 1]);
 }
 
-/// For each entry r of the result, writes its column to `new_indices`, and the number k of the
-/// entry of A that is copied to `sources`. An entry of A is copied once for each time that its
-/// column is selected. ends[k] is the total number of copies of entries 0 to k. So k is the
-/// smallest number for which ends[k] > r.
+/// Entry r of the result is a copy of some entry k of A. Writes the column of entry r to
+/// new_indices[r], and k to sources[r]. An entry of A is copied once for each time that its column
+/// is selected. ends[k] is the total number of copies of entries 0 to k. So k is the smallest
+/// number for which ends[k] > r.
 template <class Op>
 __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
                              const i64 *order, const i64 *ends, i64 total, i32 *new_indices,

@@ -133,7 +133,8 @@ def _extract_columns(a: Csr, columns: Array) -> Csr:
     """Return C(i, q) = A(i, columns[q]).
 
     The entries of A are copied in their order in A. Unless `columns` is strictly increasing, each
-    row of C is then sorted by q."""
+    row of C is then sorted by q.
+    """
     asked = columns.size
     if not a.nvals or not asked:
         none = xp.zeros(a.nrows + 1, xp.int32)

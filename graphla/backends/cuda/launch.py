@@ -89,8 +89,8 @@ def blocks(items: int, block: int = BLOCK) -> int:
     """Return the number of blocks for a launch with one thread per item, but at most 16 times the
     number of blocks that the GPU can run at once.
 
-    If there are more items than threads, each thread of the kernel takes several items: `for (i64 k
-    = thread_in_grid(); k < n; k += threads_in_grid())`.
+    If there are more items than threads, each thread of the kernel takes several items:
+    `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
     """
     if 0 < items <= block:
         return 1
@@ -181,7 +181,8 @@ TUNING = CounterTuning()
 def counter() -> Array:
     """Return a counter in device memory that is 0: an int64 array without dimensions.
 
-    Most calls launch no kernel, because the counters are allocated in batches."""
+    Most calls launch no kernel, because the counters are allocated in batches.
+    """
     stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
     zeros, left = _zeros.left.get(stream, (None, 0))
     if not left:
@@ -285,7 +286,8 @@ class _Words:
         """Return a word to which no running kernel may still write.
 
         This moves words from `late` to `free` or, if there are none, allocates memory. Call it only
-        when `free` is empty."""
+        when `free` is empty.
+        """
         for _ in range(len(self.late)):
             words, k, _ = word = self.late.popleft()
             (self.late if words[k] == UNCOUNTED else self.free).append(word)

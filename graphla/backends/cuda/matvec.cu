@@ -1,7 +1,7 @@
 // Kernels for products of a matrix A and a vector u. Some kernels compute numbers that the host
 // needs before the product, such as the length of the longest row of A, and the total number of
-// entries in those rows whose numbers are the indices of u's entries. The other kernels process
-// edges that are sorted by output, and find the runs of edges that have the same output.
+// entries in the rows k of A for which u(k) exists. The other kernels process edges that are sorted
+// by output, and find the runs of edges that have the same output.
 #include "persistent.cuh"
 
 namespace graphla {

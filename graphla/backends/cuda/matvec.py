@@ -226,7 +226,7 @@ def few_blocks_for(items: int, times: int = 1) -> int:
 
 
 def few_blocks(wanted: int, times: int = 1) -> int:
-    """Return the minimum of `wanted` and of the number of blocks in a grid that has `times` *
+    """Return min(`wanted`, m), where m is the number of blocks in a grid with `times` *
     `TUNING.few_blocks` blocks per multiprocessor."""
     return min(wanted, times * round(current(TUNING).few_blocks * card().multiprocessors))
 

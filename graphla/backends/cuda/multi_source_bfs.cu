@@ -232,7 +232,7 @@ struct Shared {
   float *unreached;  // for each search, the number of edges out of the vertices not yet reached
   i64 *sums;         // only in block 0: the sums over all levels, which become Results::totals
   u32 *votes;        // 4
-  i64 *due;          // the clock value from which on block 0 reads the host's stop word again
+  i64 *due;          // block 0 does not read the host's stop word before this clock value
 };
 
 /// The state of a launch that runs all levels of up to 64 searches. The members from `level` to the
@@ -248,8 +248,7 @@ template <class Offset> struct Course {
   StopFlag flag;
   const Records &records;
   Grid &grid;
-  u64 wanted;  // the bits of all searches of the launch: the value of a word once all have reached
-               // the vertex
+  u64 wanted;  // a word in which bit s is set for each search s of the launch
 
   i32 level = 0;
   i32 depth = 0;

@@ -2,8 +2,8 @@
 // barriers. The host can stop the kernel, and the kernel reports to the host when it ends.
 //
 // The launch is cooperative: every block of the grid is resident, so a block may wait for all other
-// blocks. The first parameter of each persistent kernel is a `Launch`. When a block ends, it calls
-// `is_last_block`, and the last block calls `tell_host`.
+// blocks. The host passes a `Launch` as the first argument of each persistent kernel. When a block
+// ends, it calls `is_last_block`, and the last block calls `tell_host`.
 //
 // Invariant: all blocks go through the same barriers, and all of them leave the kernel at the same
 // barrier.
@@ -82,7 +82,7 @@ DEVICE u64 load_acquired(const u64 *at) {
 /// 16-bit fields that count the votes to leave: barriers with even numbers use one field, and
 /// barriers with odd numbers use the other field. A late block can still read the votes of its own
 /// barrier, because other blocks are at most one barrier ahead, and vote in the other field there.
-/// The fields are never reset: as soon as a vote is cast, all blocks leave.
+/// The fields are never reset, because all blocks leave after the first barrier with a vote.
 struct Grid {
   u64 *word;
   // The value of the ticket counter at which the last barrier that this block entered is complete.
@@ -98,7 +98,7 @@ struct Grid {
   /// call this before the first barrier.
   DEVICE void begin(u32 tickets) { due = tickets; }
 
-  /// Waits for all threads of all blocks. Returns whether any of them votes to leave.
+  /// Waits for all threads of all blocks. Returns whether any of them voted to leave.
   DEVICE bool meet(bool leaves = false) {
     arrive(leaves);
     return wait();
@@ -130,7 +130,8 @@ struct Grid {
     return __syncthreads_or(leaves);
   }
 
-  /// Updates this struct after a copy of it has gone through a barrier.
+  /// Must be called after a barrier at which the threads used a copy of this struct: makes the
+  /// original equal to this copy.
   DEVICE void follow() {
     due += gridDim.x;
     ++turn;
@@ -140,15 +141,15 @@ struct Grid {
   DEVICE u64 vote() const { return turn & 1 ? u64(1) << 16 : u64(1); }
 };
 #else
-/// Like the struct above, for a grid that is one cluster of GRAPHLA_ONE_CLUSTER blocks. Its barrier
-/// takes about a third of the time.
+/// Replaces the struct above if the grid is one cluster of GRAPHLA_ONE_CLUSTER blocks. A barrier of
+/// a cluster takes about a third of the time of a grid barrier.
 ///
 /// A block votes to leave by setting a word in the shared memory of every block. Barriers use two
 /// words alternately, so a late block can still read the votes of its own barrier.
 struct Grid {
   static constexpr int SIZE = GRAPHLA_ONE_CLUSTER;
   u64 *word;
-  u32 due;  // the value of the ticket counter before `is_last_block` increments it
+  u32 due;  // the ticket counter at the start of the launch; only `is_last_block` increments it
   u32 turn;
   u32 *votes;
 
@@ -159,7 +160,7 @@ struct Grid {
     cluster_meet<SIZE>();
   }
 
-  /// Waits for all threads of all blocks. Returns whether any of them votes to leave.
+  /// Waits for all threads of all blocks. Returns whether any of them voted to leave.
   DEVICE bool meet(bool leaves = false) {
     if (leaves) {
       for (u32 block = 0; block < u32(SIZE); ++block)
@@ -169,7 +170,8 @@ struct Grid {
     return load_relaxed(&votes[turn++ & 1]) != 0;
   }
 
-  /// Updates this struct after a copy of it has gone through a barrier.
+  /// Must be called after a barrier at which the threads used a copy of this struct: makes the
+  /// original equal to this copy.
   DEVICE void follow() { ++turn; }
 };
 #endif
@@ -233,8 +235,8 @@ DEVICE bool is_last_block(const Grid &grid) {
 }
 
 /// Writes `value` to word k of the report that the host reads. Only one thread calls this. The
-/// words may arrive in any order. Each word also contains the number of the launch, so the host can
-/// wait until all words of this launch have arrived.
+/// words may arrive in any order. The high half of each word is the number of the launch. It tells
+/// the host which words of this launch have arrived.
 DEVICE void tell_host(u64 *host, u32 launch, int k, u32 value) {
   store_relaxed(&host[k], (u64(launch) << 32) | value);
 }

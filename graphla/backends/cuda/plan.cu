@@ -8,8 +8,9 @@
 // number. The entries of a row ascend in the user's numbering. After a stable partition of the row
 // by class they ascend in the new numbering, so no sort is needed. To partition a row, a warp first
 // counts the entries of each class; lane c holds the count of class c. Then it writes the entries,
-// and lane c holds the position of the next entry of class c. In both steps each lane has one
-// entry. Five ballots, one per bit of the class, tell lane c which lanes have an entry of class c.
+// and lane c holds the position of the next entry of class c. In both steps each lane reads one
+// entry at a time. Five ballots, one per bit of the class, tell lane c which lanes have an entry of
+// class c.
 //
 // When the vertices of each class are counted, a warp processes CHUNK vertices at a time. When rows
 // are partitioned, a warp processes one row at a time, the longest rows first. A very long row (see

@@ -67,7 +67,7 @@ template <class Op> CALL void put_fold(u64 *partials, u64 *scratch, Fold<Op> fol
   const u32 warps = blockDim.x / WARP;
   u64 *const sums = scratch + SCRATCH_SUMS, *const has = sums + warps;
   fold = warp_fold(fold);
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective operation
+  __syncthreads();  // other threads may still be reading what the previous operation stored
   if (lane() == 0) {
     sums[warp_in_block()] = as_bits<u64>(fold.sum);
     has[warp_in_block()] = fold.has;
@@ -87,7 +87,7 @@ template <class Op> CALL void put_fold(u64 *partials, u64 *scratch, Fold<Op> fol
 /// Combines the folds of all blocks, in the order of the blocks. Every thread gets the result.
 template <class Op> CALL Fold<Op> get_fold(const u64 *partials, u64 *scratch) {
   u64 *const shared = scratch + SCRATCH_SUMS;
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective operation
+  __syncthreads();  // other threads may still be reading what the previous operation stored
   if (threadIdx.x < WARP) {
     Fold<Op> all;
 #pragma unroll 1

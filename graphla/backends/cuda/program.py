@@ -298,8 +298,8 @@ class Loop:
         self._places: dict[tuple[int, ...], _Places] = {}
 
     def improve(self) -> None:
-        """Replace the kernel that consists of parts with the whole kernel, if this is compiled by
-        now."""
+        """Use the whole kernel instead of the kernel that consists of parts, if its compilation has
+        finished."""
         whole = self._whole  # another thread may change `_whole` at the same time
         if whole is None or not whole.is_done():
             return

@@ -45,7 +45,8 @@ enum StateWord {
 /// so that the kernel need not load it from global memory.
 template <int WORDS> struct State {
   u64 words[WORDS];
-  DEVICE State() {}  // keeps the simulator from comparing the fields with those on the host
+  DEVICE State() {}  // structs with a constructor are exempt from the simulator's comparison of
+                     // fields with the host
 };
 
 /// The memory that a launch uses in addition to vectors and matrices.
@@ -139,7 +140,7 @@ DEVICE void store_sums(u64 *scratch, u64 *counter, Found found, More... more) {
 /// block to its counter. Every thread of the block must call this. There are at most MOST_ADDED
 /// pairs; a value is an i32, or a u64 below 2^47.
 template <class... Pairs> DEVICE void add_sums(u64 *scratch, Pairs... pairs) {
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective operation
+  __syncthreads();  // other threads may still be reading what the previous operation stored
   store_sums<0>(scratch, pairs...);
   add_stored(scratch, sizeof...(pairs) / 2);
 }

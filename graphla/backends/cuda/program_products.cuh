@@ -30,8 +30,8 @@ DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &
   const u64 entries = known.entries;
   const bool is_listed = u.queue && known.queued == entries;
   const float lines = float(greatest(columns.lines, i64(1))), all = float(columns.entries);
-  // If the queue is not valid, the sum `known.edges` may lack the degrees of some entries. So it is
-  // used only as a lower bound on the number of edges.
+  // If the queue is not valid, the sum `known.edges` may lack the degrees of some entries. It is
+  // then only a lower bound on the number of edges, so the mean degree gives another estimate.
   const float mean = float(entries) * all / lines, counted = float(known.edges);
   const float edges = is_listed ? counted : greatest(counted, mean);
   const float push = PUSH_EDGE * edges + PUSH_ENTRY * float(entries) +

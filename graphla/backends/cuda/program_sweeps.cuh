@@ -190,9 +190,8 @@ struct Listed {
     const u32 all = __ballot_sync(ALL_LANES, is_new);
     entries += u32(__popc(all));
     if (!all || entries > MOST_LISTED) return;
-    if (is_new)
-      edges += u64(degree(i));  // issue these loads before atomicAdd, so that they
-                                // overlap with it
+    // Issue these loads before atomicAdd, so that they overlap with it.
+    if (is_new) edges += u64(degree(i));
     u64 place = 0;
     if (lane() == 0) place = atomicAdd(&v.counts->queued, u64(__popc(all)));
     place = shuffle(place, 0) + u64(__popc(all & ((1u << lane()) - 1)));

@@ -3,9 +3,9 @@
 //
 // A tile has STEPS entries for each thread of the block. Two searches in `indptr` find the row of
 // the first entry and the row of the last entry of the tile. An array in shared memory has one
-// element per entry of the tile. For each of the other rows of the tile, a thread writes the row's
-// number to the element of the row's first entry. A running maximum then copies the number to the
-// elements of the row's other entries. To find the row of a single entry, `row_among` instead
+// element per entry of the tile. For each later row of the tile that has entries, a thread writes
+// the row's number to the element of its first entry. A running maximum then copies the number to
+// the elements of the row's other entries. To find the row of a single entry, `row_among` instead
 // searches among the rows of the tile.
 #ifndef GRAPHLA_ROWS
 #define GRAPHLA_ROWS

@@ -1,8 +1,8 @@
 """Keep some entries of a vector or a matrix, without changing their order.
 
 `keep` keeps the entries whose flags are set, and `select` keeps the entries for which an operator
-is true. The host waits once, for the number of entries that remain. Only if `select` is called for
-a vector with few entries does the host not wait. Kernels: select.cu, flags.cuh.
+is true. The host waits once, for the number of entries that remain. The host does not wait if
+`select` is called for a vector with few entries. Kernels: select.cu, flags.cuh.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ struct Merge {
   }
 };
 
-/// Each merge of a row reads one of two buffers and writes the other. Returns which buffer (0 or 1)
-/// holds a row that needs `merges` further merges, such that the last merge writes buffer 0.
+/// Each merge of a row reads one of two buffers and writes the other, and the last merge writes
+/// buffer 0. Returns which buffer (0 or 1) holds a row that needs `merges` further merges.
 DEVICE int buffer_before(int merges) { return merges & 1; }
 
 /// The part of a row in a tile, as positions in the tile.
@@ -80,8 +80,8 @@ struct Span {
 
 /// Finds the rows in a tile of `size` entries that begins at entry `begin`. Each thread has ITEMS
 /// consecutive positions of the tile. Returns a bit mask of these positions. The bit of a position
-/// is set if the key at this position must not be exchanged with the key before it: because a row
-/// begins at this position, or because the position is beyond the end of the tile. Stores in
+/// is set if a row begins at this position, or if the position is beyond the end of the tile. The
+/// key at such a position must not be exchanged with the key before it. Stores in
 /// spans[threadIdx.x] the span of the row that contains the thread's first position.
 template <int ITEMS, class S>
 DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {

@@ -7,8 +7,8 @@
 // to a given sum. Thus no atomics are needed, and terms are always added in the same order. A
 // bitmap records which columns have a sum, and the warp then writes these columns in ascending
 // order. An earlier launch counts the columns of each tile; in each step a warp counts SPAN tiles.
-// If the template parameter MASK is OUTSIDE, the kernels clear the bits of those columns that row i
-// of the mask lists when they compute row i of C.
+// If the template parameter MASK is OUTSIDE, the kernels clear the bits of the columns at which the
+// mask has an entry in the same row.
 #include "spgemm.cuh"
 
 namespace graphla {
