@@ -200,7 +200,7 @@ def repeat_iso(values: Array, count: int) -> Array:
 
 
 def add_up_sizes(sizes: Array) -> None:
-    """Replace row sizes by their running sums, which are the array `indptr` of a CSR matrix.
+    """Replace row sizes with their running sums, which are the array `indptr` of a CSR matrix.
 
     `sizes` contains 0, followed by the size of each row.
     """

@@ -3,11 +3,11 @@
 //
 // The kernels use the merge path algorithm (merge_path.cuh). The items of the merge are the entries
 // of a and of b; if two items have equal indices, a's item comes first. The merge is cut into tiles
-// with equal numbers of items, regardless of how the items of a and b alternate and how long the
-// rows are. First, each block merges the indices of a tile in shared memory, a few items per
-// thread. For each item it records two flags: whether the item is from a, and whether it is
-// dropped. An item of b is dropped if an item of a has the same index. The running counts of these
-// flags tell where item number d of the merge comes from, and where it goes:
+// with equal numbers of items, however the items of a and b alternate, and however long the rows
+// are. First, each block merges the indices of a tile in shared memory, a few items per thread. For
+// each item it records two flags: whether the item is from a, and whether it is dropped. An item of
+// b is dropped if an item of a has the same index. The running counts of these flags tell where
+// item number d of the merge comes from, and where it goes:
 //   p = number of a's items before d; if d is from a, it is entry p of a,
 //   q = d - p; if d is from b, it is entry q of b,
 //   position in the result = d - number of dropped items before d.

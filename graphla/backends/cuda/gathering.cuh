@@ -165,9 +165,9 @@ struct Rows {
       fold_batch<1, BATCH>(fold, begin, from, few, row);
   }
 
-  /// A segment of a row starts at entry `begin` and has `length` entries. This function folds up to
-  /// COUNT of its entries: those at the offsets `from`, `from` + STEP, `from` + 2 * STEP, and so on
-  /// from `begin`.
+  /// A segment of a row starts at entry `begin` and has `length` entries, fewer than 2^31. This
+  /// function folds up to COUNT of its entries: those at the offsets `from`, `from` + STEP, `from`
+  /// + 2 * STEP, and so on from `begin`.
   template <int STEP, int COUNT>
   DEVICE void fold_batch(Fold<Op> &fold, Offset begin, int from, int length, i64 row) const {
     i32 k[COUNT];

@@ -224,18 +224,18 @@ class _State(CPointer):
 class _Places:
     """Sizes and offsets of the memory that a run with given dimensions needs.
 
-    The memory consists of two blocks. One block of `flags` bytes contains the flags of all slots.
-    The other block, the scratch memory, has `size` bytes and is used only by the kernel.
+    A run needs `flags` bytes for the flags of all slots, `size` bytes of scratch memory, which only
+    the kernel uses, and memory for the values of each slot.
 
     `slots` contains a tuple for each slot. Its elements are the index of the slot's first word in
-    the state, the number of bytes of its values, the offset of its flags in the block of flags, and
-    the offsets of its queue (or -1) and of its counts in the scratch memory. The fields `counts`,
-    `zeros`, `sums`, `has` and `partials` are also offsets in the scratch memory.
+    the state, the number of bytes of its values, the offset of its flags in the memory for flags,
+    and the offsets of its queue (or -1) and of its counts in the scratch memory. The fields
+    `counts`, `zeros`, `sums`, `has` and `partials` are also offsets in the scratch memory.
 
     If a run needs little memory, a single block of `joined` bytes contains first the flags, then
     the scratch memory, and then the values of each slot. `values` contains the offset of each
     slot's values from the start of the scratch memory. If a run needs more memory, `joined` is 0,
-    and the values of each slot have a block of their own.
+    and the flags, the scratch memory and the values of each slot are in separate blocks.
 
     `state` is the state of the program at its start, in which only the dimensions are filled in.
     `needed` is the number of bytes that a run needs in addition to its inputs.
