@@ -1,5 +1,6 @@
 """Write and check records of test runs; each record contains a digest of the tested sources.
 
+The digest does not depend on comments and docstrings, so that rewording them keeps a record valid.
 `make gpu-test` writes tests/gpu/verified.json and `make test-full` writes tests/full.json, if
 nothing fails. `make release-check` fails unless both match the current sources.
 
@@ -10,10 +11,12 @@ python tests/records.py write gpu OUTCOMES...     # from files that pytest --out
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -41,7 +44,7 @@ class Record:
         return ROOT / self.file
 
     def digest(self) -> str:
-        """Return a digest of the covered sources that does not depend on their line endings."""
+        """Return a digest of the code in the covered sources."""
         return _digest(self.covered)
 
     def staleness(self) -> str | None:
@@ -117,9 +120,36 @@ RECORDS = {
 def _digest(covered: tuple[str, ...]) -> str:
     found = hashlib.sha256()
     for path in sorted(_files(covered)):
-        text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
-        found.update(f"{path.relative_to(ROOT).as_posix()}\0{text}\0".encode())
+        code = code_of(path.read_text(encoding="utf-8"), path.suffix)
+        found.update(f"{path.relative_to(ROOT).as_posix()}\0{code}\0".encode())
     return found.hexdigest()
+
+
+def code_of(text: str, suffix: str) -> str:
+    """Return the code of a source file, without comments, docstrings and formatting."""
+    if suffix == ".py":
+        return repr(_syntax(ast.parse(text)))
+    if suffix == ".json":
+        return repr(json.loads(text))
+    # Strings are matched too, because they may contain what looks like a comment.
+    string = r'R"\w*\(.*?\)\w*"|"(?:\\.|[^"\\\n])*"'
+    text = re.sub(rf"//[^\n]*|/\*.*?\*/|({string})", lambda m: m[1] or " ", text, flags=re.S)
+    return " ".join(re.findall(rf"{string}|\w+|\S", text, re.S))
+
+
+def _syntax(node: Any) -> Any:
+    """Return a syntax tree as nested lists that do not depend on the version of Python."""
+    if isinstance(node, list):
+        return [_syntax(each) for each in node if not _is_docstring(each)]
+    if not isinstance(node, ast.AST):
+        return node
+    fields = [(name, _syntax(value)) for name, value in ast.iter_fields(node)]
+    return [type(node).__name__, [field for field in fields if field[1] not in (None, [])]]
+
+
+def _is_docstring(node: Any) -> bool:
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _files(covered: tuple[str, ...]) -> set[Path]:
