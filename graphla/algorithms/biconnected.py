@@ -69,7 +69,7 @@ def bridges(A: Matrix) -> Matrix:
         J. Hopcroft and R. Tarjan, *Efficient Algorithms for Graph Manipulation*, 1973.
     """
     _, block, heads = find_blocks(A)
-    # A component with a single edge has exactly one vertex other than its head.
+    # The bridges are the components with a single edge: exactly one vertex other than the head.
     sizes = np.bincount(block[block >= 0], minlength=heads.size)
     ends = np.flatnonzero(block >= 0)
     ends = ends[sizes[block[ends]] == 1]
@@ -83,7 +83,7 @@ def bridges(A: Matrix) -> Matrix:
 
 @graph_algorithm(undirected=True)
 def articulation_points(A: Matrix) -> Vector:
-    """``a(v)`` is true if v is an end of edges of two biconnected components.
+    """``a(v)`` is true if v is an endpoint of edges in at least two biconnected components.
 
     Find the vertices whose removal disconnects a component.
 
@@ -168,9 +168,9 @@ def biconnected_components(A: Matrix) -> Matrix:
 
 @contextmanager
 def explain_asymmetry(A: Matrix) -> Iterator[None]:
-    """In a `with` block, replace an IndexError by InvalidValue if A is wrongly declared symmetric.
+    """Replace an IndexError in a `with` block with InvalidValue if A is wrongly declared symmetric.
 
-    The message names an edge whose opposite is missing.
+    The message names an edge whose reverse edge is missing.
     """
     try:
         yield
