@@ -83,7 +83,7 @@ def k_core(
 
     Return the edges of the largest subgraph in which every degree is at least k.
 
-    Takes O(n + m) time in addition to `core_numbers`.
+    Takes O(n + m) time in addition to the time of `core_numbers`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -134,7 +134,7 @@ def k_shell(
 
     Return the edges between vertices with core number k.
 
-    Takes O(n + m) time in addition to `core_numbers`.
+    Takes O(n + m) time in addition to the time of `core_numbers`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -185,7 +185,7 @@ def k_crust(
 
     Return the edges that remain when the (k+1)-core is removed.
 
-    Takes O(n + m) time in addition to `core_numbers`.
+    Takes O(n + m) time in addition to the time of `core_numbers`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -239,7 +239,7 @@ def k_corona(
     Return the edges between vertices of the k-core that have exactly k neighbors in it.
 
     Only vertices whose core number is exactly k are considered. In a directed graph the neighbors
-    are the targets of out-edges. Takes O(n + m) time in addition to `core_numbers`.
+    are the targets of out-edges. Takes O(n + m) time in addition to the time of `core_numbers`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

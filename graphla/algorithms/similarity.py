@@ -27,9 +27,9 @@ _Scale = Callable[[Any, Any, Any], Any]
 
 @graph_algorithm(pairs=("ebunch",))
 def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
-    """``J = C / |N(u) ∪ N(v)|``: the common fraction of the neighbors.
+    """``J = C / |N(u) ∪ N(v)|``: the fraction of all neighbors of u and v that are common to both.
 
-    Compute the Jaccard similarity of pairs of vertices u and v: |N(u) ∩ N(v)| / |N(u) ∪ N(v)|.
+    Compute the Jaccard similarity of pairs of vertices.
 
     C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
     is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX

@@ -69,7 +69,7 @@ def definition(A: Matrix) -> Matrix:
 
 
 def _reduce_on_cpu(A: Matrix, order: np.ndarray) -> Matrix:
-    """Compute the reduction in O(n m) steps. A word holds 62 bits, one per reached vertex."""
+    """Compute the reduction in n m / 62 steps: a word of 62 bits marks 62 reached vertices."""
     indptr, columns, _ = A.to_csr(copy=False)
     positions = np.empty_like(order)
     positions[order] = np.arange(order.size)
