@@ -34,9 +34,7 @@ def has_cupy() -> bool:
 
 
 def find_problem() -> str | None:
-    """Return a message on why the GPUs cannot be used and what to install; None if they can be
-    used.
-    """
+    """Return why the GPUs cannot be used and what to install, or None if they can be used."""
     try:
         from cupy.cuda import nvrtc, runtime
     except ModuleNotFoundError as error:

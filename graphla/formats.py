@@ -131,9 +131,7 @@ class Arena:
         self._bounds: list[int] | None = None
 
     def bounds(self) -> list[int]:
-        """Return [0, ends[0], ..., ends[count - 1]] as Python integers. The host waits for the
-        device.
-        """
+        """Return [0, *ends[:count]] as Python integers; the host waits for the device."""
         found = self._bounds
         if found is None:
             found = self._bounds = [0, *self.ends[: self.count].tolist()]

@@ -128,8 +128,7 @@ class _Worker:
         return None, f"the process that ran it ended ({why})"
 
     def end(self, *, is_over: bool = False) -> int | None:
-        """End the process. Return its exit code, or None if it was still running and had to be
-        killed.
+        """End the process. Return its exit code, or None if it was still running and was killed.
 
         If `is_over` is True, the process is ending by itself, so wait up to 5 s before killing it.
         """

@@ -55,8 +55,7 @@ class AdjacencyDicts:
 
     @cached_property
     def order(self) -> np.ndarray | None:
-        """order[k] is the position in dict order of entry k, counted with the columns of each row
-        sorted.
+        """The order that sorts the columns in each row: order[k] is the dict position of entry k.
 
         It is None if the columns of each row are sorted in dict order already.
         """

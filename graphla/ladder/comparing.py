@@ -191,12 +191,12 @@ class Contest:
         )
 
     def _weigh(self, _: MatrixStore) -> np.ndarray:
-        """Store two numbers for each vertex: its out-degree, and its number of edge ends.
+        """Store the out-degree and the number of edge ends of each vertex.
 
-        The total number of edge ends of the reached vertices is twice the number of traversed
-        edges. If the graph is symmetric, a vertex has one end for each edge that joins it to
-        another vertex, and two ends for a self-loop. If the graph is not symmetric, a vertex has
-        two ends for each out-edge. Return the out-degrees as an array on the host.
+        They serve to count edges: a search traverses half as many edges as its reached vertices
+        have edge ends in total. If the graph is symmetric, a vertex has one end for each edge that
+        joins it to another vertex, and two ends for a self-loop. If the graph is not symmetric, a
+        vertex has two ends for each out-edge. Return the out-degrees as an array on the host.
         """
         out = degrees(self._A)._store.dense().values
         self._out = out
