@@ -304,7 +304,7 @@ def test_the_bench_command_times_each_algorithm_and_reports_which_ones_exceeded_
 
 
 def test_the_bench_command_rejects_unknown_algorithms_and_graphs(tmp_path):
-    assert "--only has 'bfss', but must list some of bfs" in refused(
+    assert "--only lists 'bfss', which is not one of bfs" in refused(
         "bench", "karate", "--only", "bfss"
     )
     assert "nowhere.mtx" in refused("bench", tmp_path / "nowhere.mtx")

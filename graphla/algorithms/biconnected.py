@@ -101,7 +101,7 @@ def bridges(A: Matrix) -> Matrix:
     if _is_defined(A):
         return select_bridges(A, definition(A))
     _, block, heads = find_blocks(A)
-    # The bridges are the components with a single edge: exactly one vertex other than the head.
+    # A bridge is a component with a single edge: it has exactly one vertex other than its head.
     sizes = np.bincount(block[block >= 0], minlength=heads.size)
     ends = np.flatnonzero(block >= 0)
     ends = ends[sizes[block[ends]] == 1]

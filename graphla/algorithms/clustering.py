@@ -196,8 +196,8 @@ def transitivity(A: Matrix) -> float:
 
     In an undirected graph this is three times the number of triangles divided by the number of
     paths of length 2. In a directed graph, as in NetworkX, it is the fraction of pairs of edges
-    v -> u, v -> w with an edge u -> w. Self-loops are ignored: in the formula, N is A without
-    self-loops. Takes at most O(m √m) time.
+    v -> u and v -> w for which there is an edge u -> w. Self-loops are ignored: in the formula, N
+    is A without self-loops. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -18,7 +18,7 @@ from graphla.traversal.closure import solve
 from semirings.semiring import max_plus
 
 WIDE = 2**63
-"""Exclusive upper bound of the path lengths if the weights are integers."""
+"""Exclusive upper bound on the path lengths if the weights are integers."""
 
 
 @graph_algorithm(lengths="weight")

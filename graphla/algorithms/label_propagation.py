@@ -128,7 +128,7 @@ def _find_labels(
     W, _ = community_weights.scale_to_integers(W)
     start = numbers = vertex_numbers(A).dup("INT32")
     drawn = hashed_random.seed_number(seed)
-    if seed is not None:  # the smallest label then stands for a random vertex
+    if seed is not None:  # ties go to the smallest label, so number the vertices at random
         start = random_order(A, drawn)
     if synchronous:
         stream_of, define = None, partial(propagate_at_once, W, start, rounds)

@@ -3,9 +3,9 @@
 The method is due to V. Traag, L. Waltman and N. J. van Eck (2019). Vertices move to raise the
 modularity, as in the Louvain method. Then each community is refined: it is divided into parts in
 which the vertices are well connected. The parts, not the communities, become the vertices of the
-next level. Initially the parts of a community form a community of this level, from which single
-parts can move. So a later level can divide a community that an earlier level found. A vertex joins
-the part with the largest gain, not a random part.
+next level. At the start of this level, the parts of a community form a community again, but each
+part can move to another community. So a later level can divide a community that an earlier level
+found. A vertex joins the part with the largest gain, not a random part.
 
 On the CPU one vertex after another joins a part. On a GPU, and in `definition`, many vertices join
 in each round (see `refine_in_rounds`). At the end each community is replaced by its connected
@@ -203,9 +203,9 @@ def refine_in_rounds(
 ) -> Vector:
     """Like `refine_communities`, but many vertices join parts in each round.
 
-    In a round, about half of the vertices that form a part by themselves may join another part. The
-    part that a vertex joins must not be one of those that may join another part in this round. So a
-    part never loses a vertex, and each part is connected. A part is named by its first vertex.
+    In a round, about half of the vertices that form a part by themselves may join another part. A
+    vertex joins a part only if this part may not itself join another part in this round. So a part
+    never loses a vertex, and each part is connected. A part is named by its first vertex.
     """
     N, n = inside(select.offdiag(L).new(), community), L.nrows
     outs, intos = (sum_by_community(x, community, n) for x in (out, into))

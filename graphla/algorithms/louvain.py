@@ -51,7 +51,7 @@ by at most SHARE times the total gain on the level.
 """
 
 LARGE = 1 << 16
-"""On the CPU, NumPy computes the sums in `quality_of` for a matrix with fewer entries than this."""
+"""If a matrix on the CPU has fewer entries than this, NumPy computes the sums of its entries."""
 
 
 @graph_algorithm(gives=("",))

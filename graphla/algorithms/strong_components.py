@@ -1,13 +1,13 @@
 """Strong components: sets of vertices that all reach each other.
 
 The CPU finds them with a depth-first search, and a GPU in one kernel launch
-(`backends/cuda/strong_components.cu`). `definition` removes edges between components in rounds, as
-follows. The vertices of a component reach the same vertices, and are reached by the same vertices.
-In a random order of all vertices, let f(v) be the first vertex that reaches v, and b(v) the first
-vertex that v reaches. If the ends of an edge differ in f or b, the edge leads from one component to
-another and is removed. If f(v) = b(v), then f(v) is in the component of v. As in quicksort, the
-random order splits a chain of components in about log n rounds (Fleischer, Hendrickson and Pınar,
-2000; Orzan, 2004).
+(`backends/cuda/strong_components.cu`). `definition` works in rounds, each of which removes edges
+between components. The vertices of a component reach the same vertices, and are reached by the same
+vertices. In a random order of all vertices, let f(v) be the first vertex that reaches v, and b(v)
+the first vertex that v reaches. If the ends of an edge differ in f or b, the edge leads from one
+component to another and is removed. If f(v) = b(v), then f(v) is in the component of v. As in
+quicksort, the random order splits a chain of components in about log n rounds (Fleischer,
+Hendrickson and Pınar, 2000; Orzan, 2004).
 
 Invariants, at the start of each round:
 - own(v), if known, is the rank of one vertex of v's component; all vertices of a component have the

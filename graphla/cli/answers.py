@@ -35,7 +35,10 @@ class Top:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of a command. The screen shows `facts` and `top`, and files the other fields."""
+    """The result of a command.
+
+    The screen shows `facts` and `top`. An output file contains the other fields.
+    """
 
     facts: list[tuple[str, str]]
     # vectors by column name; all of them have entries at the same indices

@@ -70,7 +70,7 @@ def _choose(only: str | None) -> list[Algorithm]:
     table = {each.name: each for each in ALGORITHMS}
     for name in only.split(","):
         if name not in table:
-            raise InvalidValue(f"--only has {name!r}, but must list some of {', '.join(table)}")
+            raise InvalidValue(f"--only lists {name!r}, which is not one of {', '.join(table)}")
     return [table[name] for name in only.split(",")]
 
 

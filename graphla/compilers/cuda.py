@@ -210,7 +210,7 @@ def is_compiled(text: str, expression: str) -> bool:
 
 def finish_compiling() -> None:
     """Wait until no thread is compiling a program. From its next call on, each compiled loop then
-    runs one kernel that was compiled from its whole program, not one linked from parts."""
+    runs the kernel compiled from its whole program instead of the kernel linked from parts."""
     for code in [*_compiling.values()]:
         wait(code.compiled)
 

@@ -12,7 +12,7 @@ another symbol, for example because it allocates memory through Numba's runtime,
 The file of such a loop is empty, and the loop is loaded from Numba's own cache.
 
 The name of a file contains a digest of everything that its contents depend on: the text of the
-loop, the processor, and the versions of Python, NumPy, Numba and LLVM. The file begins with a
+loop, the processor, and the versions of Python, NumPy, Numba and llvmlite. The file begins with a
 digest of the name and the contents. So a file that is damaged, or that was written for another
 processor or by another version, is never used.
 """

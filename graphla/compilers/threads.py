@@ -58,9 +58,9 @@ def apart(call: Callable[[], Any], stop: Any, threads: int, work: int = LARGE) -
 
     Python runs signal handlers only in the main thread, and only after a compiled loop returns. An
     interrupt sets stop[0], which `call` must read regularly. Once `call` has ended, `apart` raises
-    KeyboardInterrupt. `call` may in turn use `run` with up to `threads` threads. Signals never
-    reach other threads than the main thread, so any other calling thread runs `call` itself. The
-    main thread does so if `work` (a number of entries) is below LARGE.
+    KeyboardInterrupt. `call` may in turn use `run` with up to `threads` threads. Only the main
+    thread receives signals, so any other calling thread runs `call` itself. So does the main thread
+    if `work` (a number of entries) is below LARGE.
     """
     if work < LARGE or current_thread() is not main_thread():
         return call()

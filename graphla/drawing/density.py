@@ -33,9 +33,10 @@ def spy(
     Draw where the entries of a matrix are, as a density picture.
 
     Rows and columns are divided into at most `bins` bins of equal size; a small matrix has one bin
-    per row and column. Sparse operations on the device of A compute the counts in time proportional
-    to A.nrows + A.ncols + A.nvals. They process up to 2^24 entries at a time, which limits the
-    memory for temporary arrays. Bins without entries stay white; the color scale is logarithmic.
+    per row and column. Sparse operations on the device of A compute the counts. Their time and
+    memory are proportional to A.nrows + A.ncols + A.nvals. Batches of at most about 2^24 entries
+    limit the memory for temporary arrays. Bins without entries stay white; the color scale is
+    logarithmic.
 
     Args:
         A: a Matrix of any size, an expression that yields a Matrix, or a Graph.

@@ -179,7 +179,7 @@ def _both_ways(G: NetworkXGraph, places: np.ndarray) -> np.ndarray:
 
 
 def _upper_places(G: NetworkXGraph) -> np.ndarray:
-    """For each position in edge data, return the position of the same edge with row <= column."""
+    """For each position in edge data, return the position at which the edge has row <= column."""
     entries = G._entries
     if entries.counts is None:
         return entries.upper_of

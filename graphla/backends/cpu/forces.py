@@ -42,7 +42,9 @@ def _attract(request: Forces) -> Array:
         weights = weights * np.divide(np.log1p(d), d, out=np.zeros_like(d), where=d > 0)
     differences *= weights[:, None]
     sums = [np.bincount(rows, x, len(points)) for x in differences.T]
-    return np.column_stack(sums).astype(float, copy=False)  # bincount of nothing is int64
+    return np.column_stack(sums).astype(
+        float, copy=False
+    )  # without edges, bincount returns integers
 
 
 @try_loops

@@ -67,8 +67,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
 
   /// Processes an edge to output o, for which `is_open` has returned true. If WAY is FOLD or
   /// FOLD_DENSE, combines the term of the edge with the value of o. Returns whether this edge
-  /// claims o. The result is false if another edge has already claimed o, or if edges claim no
-  /// outputs under WAY.
+  /// claims o. The result is false if another edge has already claimed o, or if edges do not claim
+  /// outputs (see `Way`).
   template <class Term> DEVICE bool meet(i32 o, Term term) const {
     if constexpr (WAY == FOLD) atomic_fold<Op>(&w[o], term());
     if constexpr (!COUNTS) return false;

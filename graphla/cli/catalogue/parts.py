@@ -57,7 +57,9 @@ PARTS = (
         "k_corona",
         "the edges between vertices of the k-core that have exactly k neighbors in it",
         ("weight",),
-        words={"k": "the core number k, and the number of neighbors in the k-core"},
+        words={
+            "k": "the core number of the vertices, and the number of their neighbors in the k-core"
+        },
         hides=("core_number",),
         bench={"k": 2},
     ),

@@ -218,8 +218,8 @@ def choose_domain(statement, n, w, r):
     An option is a pair of slots such that the statement changes nothing at an index where neither
     slot has an entry; -1 stands for no slot. If no option is given, the statement visits all
     indices. Otherwise the function takes the option with the fewest entries. If these are few, the
-    statement visits the lists of both slots; if not, it tests all indices for an entry in one of
-    the slots; if almost all indices have an entry, it visits all indices without a test.
+    statement visits the indices in the lists of both slots. If not, it visits each index at which
+    one of the slots has an entry. If that is true of most indices, it simply visits all of them.
     """
     w[SIZE], w[DOMAIN], w[APPENDS] = n, ALL, 0
     options = w[statement + OPTIONS]
