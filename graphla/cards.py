@@ -34,7 +34,10 @@ def has_cupy() -> bool:
 
 
 def find_problem() -> str | None:
-    """Return why the GPUs cannot be used and what to install, or None if they can be used."""
+    """Return a message if the GPUs cannot be used, otherwise None.
+
+    The message explains the reason, and what to install.
+    """
     try:
         from cupy.cuda import nvrtc, runtime
     except ModuleNotFoundError as error:

@@ -283,7 +283,7 @@ def definition(A: Matrix) -> RootedBlocks:
 
 def select_bridges(A: Matrix, blocks: RootedBlocks) -> Matrix:
     """Return the entries of A that are bridges."""
-    # A component with a single edge has exactly one vertex other than its head.
+    # A bridge is a component with a single edge: it has exactly one vertex other than its head.
     sizes = plus_first(_ones(A) @ selection(blocks.component)).new()
     single = sizes[blocks.component].new().select("==", 1).new()
     E = _edges_to(blocks.head.dup(mask=single.S))

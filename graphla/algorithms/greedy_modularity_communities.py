@@ -58,8 +58,8 @@ def greedy_modularity_communities(
             communities.
         cutoff: the minimum number of communities, from 1 to n, at which mergers end.
         best_n: the maximum number of communities. As long as there are more, communities merge even
-            if this lowers the modularity. None means n. The result has more communities if there
-            are no edges between them.
+            if this lowers the modularity. None means n. The result may have more communities if no
+            edge leads from one to another.
         directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
             a Matrix counts as undirected if it is symmetric. In an undirected graph each self-loop
             counts twice, as in NetworkX.
