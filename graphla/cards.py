@@ -1,6 +1,6 @@
 """Find NVIDIA GPUs, and report what is missing if they cannot be used.
 
-The number of GPUs comes from the driver (3 ms), without importing CuPy.
+The number of GPUs is read from the driver, without importing CuPy. This takes 3 ms.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ def has_cupy() -> bool:
 
 
 def find_problem() -> str | None:
-    """Return why the GPUs cannot be used and what to install, or None if they can be used."""
+    """Return a message if the GPUs cannot be used, otherwise None.
+
+    The message explains the reason, and what to install.
+    """
     try:
         from cupy.cuda import nvrtc, runtime
     except ModuleNotFoundError as error:

@@ -58,7 +58,7 @@ replace = Replace()
 
 
 class Operand:
-    """An operand of an operation: a Matrix, Vector or Scalar, or an Expression of one."""
+    """An operand: a Matrix, Vector or Scalar, or an Expression that yields one of these."""
 
     __slots__ = ("__weakref__", "_store")
     ndim: ClassVar[int]
@@ -242,7 +242,7 @@ class Expression(Operand, Generic[Noun]):
         return forms
 
     def _compute(self) -> Any:
-        """Return the storage, which the first call computes even without `config.autocompute`."""
+        """Return the storage. The first call computes it, even if `config.autocompute` is off."""
         forms = self._store
         if forms is None:
             operation = self._operation or self._resolve()._operation
@@ -364,9 +364,8 @@ class Updater:
     Args:
         target: C.
         mask: the mask, or None.
-        accum: the typed accumulator, or None. In `C(accum)[I, J] << x`, it also combines the values
-            that are assigned to the same position, if it is the operator of a monoid on the dtype
-            of C.
+        accum: the typed accumulator, or None. If it is the operator of a monoid on the dtype of C,
+            it also combines the values that `C(accum)[I, J] << x` assigns to the same position.
         replace: whether entries outside the mask are deleted.
 
     Examples:
@@ -495,8 +494,8 @@ class Assigner:
             TypeError: `x` has the wrong type.
             DimensionMismatch: `x` or the mask has another shape.
             DeviceMismatch: `x` or the mask is on another device.
-            DuplicateEntry: an index occurs twice in I or J, and `accum` is not a commutative and
-                associative monoid on the dtype of C, or `replace` is given with a mask of the
+            DuplicateEntry: an index occurs twice in I or J, and either `accum` is not the operator
+                of a commutative monoid on the dtype of C, or `replace` is given with a mask of the
                 region.
         """
         updater = self._updater

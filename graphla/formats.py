@@ -26,8 +26,9 @@ Array = Any  # numpy.ndarray or cupy.ndarray; this module works with both
 def quick_dataclass(cls: type[T]) -> type[T]:
     """Create a dataclass whose fields are frozen for type checkers. Objects compare by identity.
 
-    Python itself does not refuse to assign to a field. If it did, as for `dataclass(frozen=True)`,
-    creating an object would take three times as long, and each statement creates several objects.
+    At run time, nothing prevents an assignment to a field. With `dataclass(frozen=True)`, which
+    prevents it, creating an object would take three times as long, and each statement creates
+    several objects.
     """
     return dataclass(slots=True, eq=False, weakref_slot=True)(cls)
 
@@ -64,19 +65,19 @@ class Relabeled:
 
     The class of a vertex is the bit length of its degree. Within a class the vertices keep the
     user's order, so mapping results back to the user's numbers reads memory in a few ascending
-    sequences. Hubs come first, and idle vertices (those without edges) last. Rows are sorted, so
-    each row begins with the neighbors that have the highest degrees.
+    runs. Hubs come first, and idle vertices (those without edges) last. Rows are sorted, so each
+    row begins with the neighbors that have the highest degrees.
     """
 
     new: Array  # int32[n]: new[v] is the new number of the user's vertex v
     old: Array  # int32[n]: the inverse of `new`: old[new[v]] == v
     out: Csr  # row v lists the out-neighbors of v; only the pattern matters, not the values
-    into: Csr  # row v lists the in-neighbors of v; is `out` itself if the matrix is symmetric
+    into: Csr  # row v lists the in-neighbors of v; the same as `out` if the matrix is symmetric
     first: Array  # int32[active]: the first in-neighbor of each vertex, or -1
     active: int  # number of vertices with edges; their numbers are 0..active-1
     ends: tuple[
         int, ...
-    ]  # for each degree class in order, the number after its last vertex; ends with `active`
+    ]  # for each degree class in order, the number of its last vertex plus 1; ends with `active`
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -91,7 +92,8 @@ class Plan(Remembering):
     # the pattern in a new numbering of the vertices; only full plans on a GPU have it
     relabeled: Relabeled | None
     nbytes: int  # memory of the plan on the device in bytes, without the matrix itself
-    # time in seconds to build the plan; a full plan's time includes the light plan that precedes it
+    # Time in seconds to build the plan. A full plan is built from a plan that is not full; the time
+    # for both is added up.
     seconds: float
     # Whether this is a full plan. On a GPU, only a full plan has `relabeled`. On the CPU, the array
     # `first` of a full plan holds the in-neighbors with the most edges.
@@ -129,7 +131,7 @@ class Arena:
         self._bounds: list[int] | None = None
 
     def bounds(self) -> list[int]:
-        """Return 0 and the first `count` ends as Python numbers; the host waits for the device."""
+        """Return [0, *ends[:count]] as Python integers; the host waits for the device."""
         found = self._bounds
         if found is None:
             found = self._bounds = [0, *self.ends[: self.count].tolist()]
@@ -145,8 +147,9 @@ class PendingVector(SparseVector):
     """A SparseVector for which a device is still computing the number of entries.
 
     When `indices` or `values` is first read, the host waits for the number of entries, and
-    `take(number)` returns both arrays. If `whole` is given and its arrays have this size, they are
-    used instead: they hold the same entries, and other vectors share them.
+    `take(number)` returns both arrays. The arrays `whole`, if given, are the indices and values
+    that other vectors share and that contain the entries of this vector. If their size equals the
+    number of entries, they are used instead.
     """
 
     __slots__ = ("_count", "_made", "_take", "_whole")
@@ -284,7 +287,7 @@ def known(count: SupportsInt) -> int | None:
 
 
 def remember(holder: Remembering, key: Any, make: Callable[[], T]) -> T:
-    """Return make(). The first call computes the value, and caches it on this matrix or plan.
+    """Return the result of make(). The first call caches it on `holder`, a matrix or a plan.
 
     `key` contains the name of the value and every argument that it depends on. The value must not
     refer to the matrix or plan; such a reference cycle is freed only by Python's garbage collector.

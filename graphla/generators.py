@@ -501,7 +501,7 @@ def _rng(seed: Any) -> np.random.Generator:
 def _draw_bits(
     rng: np.random.Generator, scale: int, odds: tuple[float, float, float], u: Any, v: Any
 ) -> None:
-    """Fill the arrays u and v with random vertices, drawn bit by bit from the highest bit on."""
+    """Fill the arrays u and v with random vertices, drawn bit by bit from the highest bit down."""
     A, B, C = (np.float32(odd) for odd in np.cumsum(odds))
     u[:] = v[:] = 0
     draw = np.empty(u.size, np.float32)

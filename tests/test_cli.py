@@ -304,7 +304,7 @@ def test_the_bench_command_times_each_algorithm_and_reports_which_ones_exceeded_
 
 
 def test_the_bench_command_rejects_unknown_algorithms_and_graphs(tmp_path):
-    assert "--only has 'bfss', but the algorithms are bfs" in refused(
+    assert "--only lists 'bfss', which is not one of bfs" in refused(
         "bench", "karate", "--only", "bfss"
     )
     assert "nowhere.mtx" in refused("bench", tmp_path / "nowhere.mtx")
@@ -578,7 +578,7 @@ def test_each_problem_with_the_input_is_reported_in_one_line(tmp_path, edge_list
     assert "--labels is for edge lists" in refused("bfs", "karate", "--labels")
     assert "--duplicates is for files" in refused("bfs", "karate", "--duplicates", "min")
     assert "'bogus' names no binary" in refused("bfs", edge_list, "--duplicates", "bogus")
-    assert "--personalization is '', but should be a file or a=1,b=2,..." in refused(
+    assert "--personalization is empty, but should be a file or a=1,b=2,..." in refused(
         "pagerank", "karate", "--personalization", ""
     )
     assert "max_iter is 1" in refused("pagerank", "karate", "--tol", 1e-9, "--max-iter", 1)
@@ -616,7 +616,7 @@ def test_an_unknown_command_suggests_similar_commands(word, proposed):
 def test_the_error_about_an_unknown_command_without_similar_commands_points_to_the_help():
     done = graphla("xyzzy")
     assert done.returncode == 2
-    assert "there is no command 'xyzzy'; `graphla --help` lists them" in done.stderr
+    assert "there is no command 'xyzzy'; `graphla --help` lists the commands" in done.stderr
 
 
 def test_each_synonym_maps_to_a_command_and_is_not_itself_a_command():

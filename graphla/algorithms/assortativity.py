@@ -55,8 +55,8 @@ def degree_assortativity(
             once in either case.
         nodes: a list or array of vertices; only edges between two of them count. None means all
             edges.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         float: the correlation, from -1 to 1; NaN if there are no edges, or if the degrees of all

@@ -64,9 +64,9 @@ def betweenness(
         seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
             seed always gives the same result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric. In an undirected graph each pair is counted
-            once.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric. In an undirected graph each pair is
+            counted once.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64.
@@ -98,8 +98,8 @@ def betweenness(
     sums = sum_dependencies(A, chosen, is_weighted=_has_lengths(A, weight, chosen), reach=endpoints)
     b = sums.totals
     if endpoints:
-        # Add to b(v) the number of sources that reach v. If v is a source, also add the number of
-        # other vertices that v reaches.
+        # Count the endpoints of the paths: add to b(v) the number of sources that reach v and, if v
+        # is a source, the number of other vertices that v reaches.
         b(binary.plus) << sums.reached
         own = sums.counts.astype(float) - 1
         b(binary.plus) << Vector.from_coo(chosen, own, size=n, dtype=FP64)
@@ -110,7 +110,7 @@ def betweenness(
     halves = 1 if normalized or _is_directed(A, directed) else 2
 
     def factor(count: int) -> float:
-        """Return the factor for a sum over the paths from `count` sources."""
+        """Return the factor that normalizes a sum over the paths from `count` sources."""
         return 1 / (count * (pairs - 1)) if normalized else pairs / (count * halves)
 
     if endpoints or not is_sample:
@@ -154,9 +154,9 @@ def edge_betweenness(
         seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
             seed always gives the same result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric. In an undirected graph each pair is counted
-            once.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric. In an undirected graph each pair is
+            counted once.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with the pattern of A.
@@ -402,7 +402,7 @@ def _row(x: Vector) -> Matrix:
 def _choose_sources(
     n: int, k: Any, seed: int | np.random.Generator | None, sources: Any
 ) -> tuple[np.ndarray, bool]:
-    """Return the sources, and whether they were given or are only a sample of the vertices."""
+    """Return the sources, and whether the caller chose them or they are a sample."""
     if sources is not None:
         if k is not None:
             raise InvalidValue("k and sources both say where to begin; give one of them")
@@ -417,9 +417,9 @@ def _choose_sources(
 
 
 def _has_lengths(A: Matrix, weight: bool | str | None, chosen: np.ndarray) -> bool:
-    """Return whether the values of A are used as edge lengths, and are not all equal.
+    """Return whether the values of A are used as edge lengths and differ from each other.
 
-    Raise an error if a length is not above 0, or is so small that adding it to the distance of a
+    Raise an error if a length is not positive, or is so small that adding it to the distance of a
     vertex does not change this distance.
     """
     if not validation.weighs("weight", weight):
@@ -446,9 +446,9 @@ def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
     """Raise an error if some weight w is too small to change the distance to which it is added.
 
     Let d be the distances from a source, and u -> v an edge with a weight w > 0. If w is very
-    small, the sum d(u) + w is rounded to d(u). If d(v) equals d(u) as well, the edge lies on a
-    shortest path although both of its ends have the same distance. Together with its reverse edge,
-    it would form a cycle of shortest paths.
+    small, the sum d(u) + w is rounded to d(u). If d(v) = d(u) as well, the edges u -> v and v -> u
+    would both lie on shortest paths. They would form a cycle, and the number of shortest paths
+    would be infinite.
     """
     if not validation.is_floating(A) or not A.nvals:
         return

@@ -101,7 +101,7 @@ def bridges(A: Matrix) -> Matrix:
     if _is_defined(A):
         return select_bridges(A, definition(A))
     _, block, heads = find_blocks(A)
-    # A component with a single edge has exactly one vertex other than its head.
+    # A bridge is a component with a single edge: it has exactly one vertex other than its head.
     sizes = np.bincount(block[block >= 0], minlength=heads.size)
     ends = np.flatnonzero(block >= 0)
     ends = ends[sizes[block[ends]] == 1]
@@ -115,7 +115,7 @@ def bridges(A: Matrix) -> Matrix:
 
 @graph_algorithm(undirected=True)
 def articulation_points(A: Matrix) -> Vector:
-    """``a(v)`` is true if v is an end of edges of two biconnected components.
+    """``a(v)`` is true if v is an endpoint of edges in at least two biconnected components.
 
     Find the vertices whose removal disconnects a component.
 
@@ -210,9 +210,9 @@ def biconnected_components(A: Matrix) -> Matrix:
 
 @contextmanager
 def explain_asymmetry(A: Matrix) -> Iterator[None]:
-    """In a `with` block, replace an IndexError by InvalidValue if A is wrongly declared symmetric.
+    """Replace an IndexError in a `with` block with InvalidValue if A is wrongly declared symmetric.
 
-    The message names an edge whose opposite is missing.
+    The message names an edge whose reverse edge is missing.
     """
     try:
         yield
@@ -283,7 +283,7 @@ def definition(A: Matrix) -> RootedBlocks:
 
 def select_bridges(A: Matrix, blocks: RootedBlocks) -> Matrix:
     """Return the entries of A that are bridges."""
-    # A component with a single edge has exactly one vertex other than its head.
+    # A bridge is a component with a single edge: it has exactly one vertex other than its head.
     sizes = plus_first(_ones(A) @ selection(blocks.component)).new()
     single = sizes[blocks.component].new().select("==", 1).new()
     E = _edges_to(blocks.head.dup(mask=single.S))

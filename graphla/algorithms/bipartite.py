@@ -1,4 +1,4 @@
-"""Bipartite graphs: two colors are enough to color the ends of each edge differently.
+"""Bipartite graphs: with two colors, no edge needs to join vertices of the same color.
 
 D. Kőnig (1916) showed that these are the graphs without a cycle of odd length. One breadth-first
 search starts from the smallest vertex of each component. The graph is bipartite if and only if no

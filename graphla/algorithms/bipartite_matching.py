@@ -19,7 +19,7 @@ from semirings.exceptions import InvalidValue
 def hopcroft_karp_matching(A: Matrix, top: Any = None) -> Vector:
     """``m(i) = j`` and ``m(j) = i`` for each edge {i, j} of the matching.
 
-    Find a maximum matching of a bipartite graph: as many edges as possible without common vertices.
+    Find a maximum matching of a bipartite graph: a largest set of edges without common vertices.
 
     Takes O(m √n) time. Runs on the CPU; a Matrix on a GPU is copied.
 

@@ -68,7 +68,8 @@ def closeness(
     Compute the closeness centrality of each vertex: how close it is to the vertices that reach it.
 
     As in NetworkX, distances are measured along paths that end at v. c(v) is 0 if no other vertex
-    reaches v. Without lengths, searches from k vertices take O(m k / 64) time in the best case.
+    reaches v. Without lengths, 64 searches run at once: in the best case, a search from k vertices
+    takes the time of k / 64 searches of O(m) time each.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -1,10 +1,10 @@
 """Clustering: the fraction of pairs of neighbors of a vertex that are adjacent to each other.
 
-The coefficient was defined by D. Watts and S. Strogatz (1998). With weights, each triangle counts
-as the geometric mean of its weights (J.-P. Onnela et al., 2005). Directed graphs use the formula of
-G. Fagiolo (2007), which agrees with the undirected formula if A is symmetric.
+The coefficient was defined by D. Watts and S. Strogatz (1998). With weights, each triangle is
+weighted by the geometric mean of its edge weights (J.-P. Onnela et al., 2005). Directed graphs use
+the formula of G. Fagiolo (2007), which agrees with the undirected formula if A is symmetric.
 
-Invariants, for an A without self-loops:
+Invariants, if A has no self-loops:
 - S = W + Wᵀ is symmetric, where W holds the cube root of each weight, or 1 without weights
 - total(v) is the number of edges into and out of v, and mutual(v) the number of pairs of opposite
   edges at v
@@ -195,9 +195,9 @@ def transitivity(A: Matrix) -> float:
     Compute the fraction of paths of length 2 that an edge closes into a triangle.
 
     In an undirected graph this is three times the number of triangles divided by the number of
-    paths of length 2. In a directed graph, as in NetworkX, it is the fraction of pairs of out-edges
-    of the same vertex whose targets are joined by an edge. Self-loops are ignored: in the formula,
-    N is A without self-loops. Takes at most O(m √m) time.
+    paths of length 2. In a directed graph, as in NetworkX, it is the fraction of pairs of edges
+    v -> u and v -> w for which there is an edge u -> w. Self-loops are ignored: in the formula, N
+    is A without self-loops. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -236,13 +236,14 @@ def transitivity(A: Matrix) -> float:
 def _count_densely(
     A: Matrix, N: Matrix, degree: Any, is_weighted: bool, chosen: Any
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the numbers of closed pairs and of all pairs of neighbors per vertex.
+    """Return, per vertex, the number of closed pairs of neighbors and the number of all pairs.
 
-    The function multiplies dense arrays, so the graph must be tiny.
+    A pair is closed if an edge joins the two neighbors. The function multiplies dense arrays, so
+    the graph must be tiny.
 
     With weights, each closed pair counts as the geometric mean of the weights of its triangle,
-    divided by the largest weight. The result is None if a weight is not finite after this division,
-    because a product of dense arrays would spread its value to the sums of all vertices.
+    divided by the largest weight. If a weight is infinite or NaN after this division, the result is
+    None: in a product of dense arrays, this weight would also spoil the sums of other vertices.
     """
     D = common_neighbors.dense_array(N)
     if is_symmetric(N) and not is_weighted:

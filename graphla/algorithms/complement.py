@@ -1,4 +1,4 @@
-"""The complement of a graph, which joins two vertices if the graph does not join them."""
+"""The complement of a graph: it joins two vertices exactly if the graph does not join them."""
 
 from __future__ import annotations
 

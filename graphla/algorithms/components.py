@@ -4,9 +4,9 @@ The backends use union-find and first process a sample of the edges (Sutton, Ben
 2018). `definition` is FastSV (Zhang, Azad and Hu, 2020), which LAGraph also uses. Each component
 grows into a tree of parents whose root is its smallest vertex. In each round, trees hook onto other
 trees and become shallower, so about a dozen rounds suffice. Propagating labels along edges would
-need as many rounds as the longest shortest path has edges.
+need a number of rounds close to the diameter.
 
-Invariants, at the head of each round of FastSV:
+Invariants, at the start of each round of FastSV:
 - parent is full, and parent(i) is a vertex in the component of i. parent(i) is at most i and never
   increases, so there are no cycles;
 - grandparent(i) = parent(parent(i)).
@@ -132,8 +132,8 @@ def definition(A: Matrix) -> Vector:
     is_stable = False
     while not is_stable:
         # u = u min (A min.second g) min (g min.first A), where u is `least` and g is `grandparent`:
-        # u(i) is the smallest grandparent of the neighbors of i in this and all earlier rounds. If
-        # A is symmetric, both products are equal.
+        # u(i) is the smallest grandparent that any neighbor of i has had so far. If A is symmetric,
+        # the two products are equal.
         least(binary.min) << min_second(A @ grandparent)
         if not symmetric:
             least(binary.min) << min_first(grandparent @ A)

@@ -9,7 +9,7 @@ Invariants of `definition`, at the start of each round of the outer loop:
 - left(i), for each remaining vertex i, is the number of its edges to remaining vertices;
 - core(i), for each removed vertex i, is its core number.
 The inner loop removes the vertices with core number k. At the start of each of its rounds, `gone`
-has entries at the remaining vertices with at most k edges to remaining vertices.
+marks the vertices that this round removes: those with at most k edges to vertices not yet removed.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels. The values of A are ignored.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         Vector: the core numbers, a full Vector of size n and dtype INT64.
@@ -83,7 +83,7 @@ def k_core(
 
     Return the edges of the largest subgraph in which every degree is at least k.
 
-    Takes O(n + m) time after `core_numbers`.
+    Takes O(n + m) time in addition to the time of `core_numbers`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -92,8 +92,8 @@ def k_core(
         k: the minimum degree, at least 0; None means the largest core number.
         core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
             or a mapping from vertex to number.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the
@@ -134,7 +134,7 @@ def k_shell(
 
     Return the edges between vertices with core number k.
 
-    Takes O(n + m) time after `core_numbers`.
+    Takes O(n + m) time in addition to the time of `core_numbers`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -143,8 +143,8 @@ def k_shell(
         k: the core number of the shell, at least 0; None means the largest core number.
         core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
             or a mapping from vertex to number.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the
@@ -185,7 +185,7 @@ def k_crust(
 
     Return the edges that remain when the (k+1)-core is removed.
 
-    Takes O(n + m) time after `core_numbers`.
+    Takes O(n + m) time in addition to the time of `core_numbers`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -195,8 +195,8 @@ def k_crust(
             minus 1.
         core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
             or a mapping from vertex to number.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the
@@ -238,8 +238,8 @@ def k_corona(
 
     Return the edges between vertices of the k-core that have exactly k neighbors in it.
 
-    Only vertices with core number k count. In a directed graph the neighbors are the targets of
-    out-edges. Takes O(n + m) time after `core_numbers`.
+    Only vertices whose core number is exactly k are considered. In a directed graph the neighbors
+    are the targets of out-edges. Takes O(n + m) time in addition to the time of `core_numbers`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -248,8 +248,8 @@ def k_corona(
         k: the core number and the number of neighbors, at least 0.
         core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
             or a mapping from vertex to number.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the
@@ -341,7 +341,7 @@ def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
         gone << left.select("<=", k)
         while gone.nvals:
             core(gone.S) << k
-            # l⟨¬core, r⟩ = A plus.pair g: the number of removed edges
+            # l⟨¬core, r⟩ = A plus.pair g: the number of edges that each remaining vertex loses
             lost(~core.S, replace) << plus_pair["INT64"](A @ gone)
             if directed:
                 lost(~core.S, binary.plus) << plus_pair["INT64"](gone @ A)

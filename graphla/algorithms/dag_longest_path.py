@@ -1,7 +1,8 @@
 """A longest path of a directed graph without cycles.
 
-The lengths are the least d with d = d max (d max.+ A) and d ≥ 0, because a path may begin anywhere.
-The CPU computes them in one pass over a topological order, and a GPU by a closure.
+d(v), the length of a longest path that ends at v, is the least solution of d = d max (d max.+ A)
+with d ≥ 0: a path may begin at any vertex. The CPU computes d in one pass over a topological order.
+A GPU repeats the product until d does not change.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from graphla.traversal.closure import solve
 from semirings.semiring import max_plus
 
 WIDE = 2**63
-"""Lengths of paths are less than this if the weights are integers."""
+"""Exclusive upper bound on the path lengths if the weights are integers."""
 
 
 @graph_algorithm(lengths="weight")
 def dag_longest_path(A: Matrix, weight: bool | str | None = True) -> list[int]:
-    """``t, p(t), p(p(t)), ...`` in reverse order, where ``d = d max (d max.+ A)`` with parents p.
+    """``..., p(p(t)), p(t), t``, where t ends a longest path and p(v) is the parent of v on it.
 
     Return the vertices of a longest path.
 

@@ -27,8 +27,8 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels. The values of A are ignored.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64. As in NetworkX, the value is 1 if the graph

@@ -20,8 +20,8 @@ def density(A: Matrix, *, directed: bool | None = None) -> float:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels. The values of A are ignored.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         float: the density.

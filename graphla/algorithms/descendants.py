@@ -14,7 +14,7 @@ from graphla.sparse import Matrix, Vector
 def descendants(A: Matrix, source: Any) -> Vector:
     """``r⟨¬s⟩ = s ∨ sA ∨ sA² ∨ ...``, where s is true only at the source.
 
-    Find the vertices that can be reached from the source, except the source.
+    Find the vertices, other than the source itself, that can be reached from the source.
 
     Takes O(n + m) time.
 
@@ -50,7 +50,7 @@ def descendants(A: Matrix, source: Any) -> Vector:
 def ancestors(A: Matrix, source: Any) -> Vector:
     """``r⟨¬s⟩ = s ∨ sAᵀ ∨ sAᵀ² ∨ ...``, where s is true only at the source.
 
-    Find the vertices from which the source can be reached, except the source.
+    Find the vertices, other than the source itself, from which the source can be reached.
 
     Takes O(n + m) time.
 

@@ -252,7 +252,7 @@ def _find_bounds(
     is_open: Callable[[Bounds], Any],
     order: tuple[Next, Next],
 ) -> Bounds:
-    """Narrow the bounds on the eccentricities until `is_open` is false for every vertex."""
+    """Narrow the bounds on the eccentricities until no vertex needs tighter bounds (`is_open`)."""
     if A.nrows == 0:
         raise InvalidValue(f"A has no vertex, and so no {name}")
     weighs = validation.weighs("weight", weight)

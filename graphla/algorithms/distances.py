@@ -2,9 +2,9 @@
 
 Unweighted lengths come from breadth-first searches that run 64 at a time. Each vertex has a 64-bit
 word with one bit per search, which records the searches that have reached it. Following an edge
-updates all 64 searches at once (M. Then et al., 2014). Weighted lengths are the closure D = D min
-(D min.+ A) with one row per source. It starts from D(i, s(i)) = 0, where s(i) is the source of row
-i.
+updates all 64 searches at once (M. Then et al., 2014). Weighted lengths form a matrix D with one
+row per source: initially D(i, s(i)) = 0, where s(i) is the source of row i. Then D = D min (D min.+
+A) is repeated until D does not change.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def all_pairs_lengths(
             results refer to vertices by their labels.
         sources: a list or array of k vertices, one for each row of the result. None means all
             vertices.
-        cutoff: the maximum length; longer paths have no entry in the result. None means no limit.
+        cutoff: the maximum length; pairs at a larger distance have no entry in the result. None
+            means no limit.
         weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
             as in NetworkX, the values of A are used. Negative values are allowed if no cycle has a
             negative total weight.

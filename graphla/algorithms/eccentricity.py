@@ -10,7 +10,7 @@ An eccentricity is defined as the maximum of the lengths that `sssp` computes. S
 floating-point lengths depend on the order of their terms, so the inequalities hold only up to a
 rounding error. The bounds are widened by this error (`rounding_error`).
 
-Invariant, at the head of each round: low ≤ e ≤ high, with equality at each vertex from which a
+Invariant, at the start of each round: low ≤ e ≤ high, with equality at each vertex from which a
 search has run.
 """
 
@@ -246,9 +246,9 @@ def search_bounds(
         count = int(flags.sum())
         if not count:
             return found
-        # One search from each remaining vertex would also give the result. Run these searches once
-        # the previous searches have cost as much as these would cost. This at most doubles the
-        # total cost, as in the ski rental problem.
+        # A search from each remaining vertex would also give the result. The loop does this as soon
+        # as its searches so far have cost as much. The total cost is then at most twice the cost of
+        # the better choice, as in the ski rental problem.
         price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:
             rest = bounds.vertices_of(flags)

@@ -25,7 +25,7 @@ ENTRIES = 1 << 24
 """Approximate number of wedges that are expanded at a time."""
 
 DENSE = 1 << 22
-"""Up to this many multiplications, the CPU multiplies the subgraphs as dense arrays.
+"""If at most this many multiplications are needed, the CPU multiplies dense arrays.
 
 A few NumPy operations then take less time than one search per neighbor.
 """
@@ -74,8 +74,9 @@ def local_efficiency(A: Matrix) -> float:
     Compute the mean of the efficiencies of the neighborhoods.
 
     The subgraph of the neighbors of v has the edges that join two neighbors of v. Self-loops are
-    ignored. The search from the k-th neighbor runs in all neighborhoods at once. Takes
-    O(Σ degree(v) (degree(v) + t(v))) time, where t(v) is the number of triangles at v.
+    ignored. One breadth-first search covers many neighborhoods: search k starts from the k-th
+    vertex of each of them. Takes O(Σ degree(v) (degree(v) + t(v))) time, where t(v) is the number
+    of triangles at v.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -114,10 +115,10 @@ def local_efficiency(A: Matrix) -> float:
 
 
 def _search(H: Matrix, starts: Any, sizes: Any) -> Any:
-    """Return the sum of the reciprocal distances between the vertices of each block.
+    """Return the sum of the reciprocal distances between the vertices of each diagonal block of H.
 
-    Searches start only from vertices with edges. The k-th search starts from the k-th such vertex
-    of each block that has at least k of them.
+    Block b begins at vertex starts[b] and has sizes[b] vertices. Search k starts from the k-th
+    vertex with edges of every block that has at least k such vertices.
     """
     has_edges = common_neighbors.degrees(H) > 0
     if not has_edges.all():
@@ -161,7 +162,8 @@ def _similar_vertices(N: Matrix, L: Matrix) -> Iterator[Any]:
 
     The number of searches for an array equals the largest degree in it, so little work is wasted if
     the degrees are similar. Vertices of degree 0 and 1 are left out, because their neighborhoods
-    have no pair of vertices. Each array has about ENTRIES wedges in total, or only one vertex.
+    have no pair of vertices. The vertices of an array have about ENTRIES wedges in total, unless
+    the array holds only one vertex.
     """
     # w(v) = Σ over the neighbors u of v of the number of entries in row u of L
     w = plus_second["INT64"](N @ cached_properties.degrees(L)).new().to("cpu").to_dense(0)
@@ -180,21 +182,22 @@ def _similar_vertices(N: Matrix, L: Matrix) -> Iterator[Any]:
 
 
 def _neighborhoods(N: Matrix, L: Matrix, owners: Any) -> tuple[Matrix, Any]:
-    """Return the subgraphs of the neighbors of the owners, as the blocks of one symmetric matrix.
+    """Return the neighborhoods of the vertices `owners` as the blocks of one symmetric matrix.
 
-    Row e of this matrix stands for the e-th entry of N[owners, :], that is, for a neighbor of an
-    owner. Also return the first row of each block.
+    The neighborhood of an owner is the subgraph of its neighbors. Row e of the matrix stands for
+    the e-th entry of N[owners, :], that is, for a neighbor of an owner. Also return the first row
+    of each block.
     """
     R: Matrix = N[owners, :].new()  # pyright: ignore[reportAssignmentType]
     block, nodes, _ = R.to_coo(values=False, copy=False)
     first, ends, _ = L.to_csr(copy=False)
-    # Follow each neighbor u of an owner along its edges u -> w in L.
+    # For each neighbor u of a vertex in `owners`, list the edges u -> w in L.
     counts = (first[1:] - first[:-1])[nodes].astype(np.int64)
     after = counts.cumsum()
     places = np.arange(int(after[-1]), dtype=np.int64, like=after)
     row = np.searchsorted(after, places, side="right")
     w = ends[first[nodes[row]] + places - (after - counts)[row]]
-    # The block contains this edge if w is also a neighbor of the owner.
+    # The block of an owner contains the edge u -> w if w is also a neighbor of the owner.
     keys = block.astype(np.int64) * N.ncols + nodes
     wanted = keys[row] - nodes[row] + w
     column = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)

@@ -55,9 +55,9 @@ def find_cycle(A: Matrix, source: Any = None, *, directed: bool | None = None) -
             results refer to vertices by their labels. The values of A are ignored.
         source: a vertex or several vertices; only cycles that they reach are found. If None, the
             cycle may be anywhere in the graph.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is directed. In an undirected graph, a cycle is a self-loop or has at least three
-            vertices.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as directed. In an undirected graph, a cycle is a self-loop or has at
+            least three vertices.
 
     Returns:
         list[int] | None: the vertices of a cycle in the order of its edges, with the first vertex
@@ -94,7 +94,7 @@ def find_cycle(A: Matrix, source: Any = None, *, directed: bool | None = None) -
 
 
 def find_remaining_cycle(A: Matrix, removed: Vector) -> list[int]:
-    """Return a cycle of A in the order of its edges, which begins with its smallest vertex.
+    """Return the vertices of a cycle of A in path order, starting from the smallest vertex.
 
     `removed` has entries at the vertices that Kahn's algorithm has removed.
     """

@@ -28,7 +28,7 @@ BLOCK = 1 << 24
 FINITE = -sys.float_info.max, sys.float_info.max
 
 STILL = 1e-10
-"""The rounds end when the absolute changes of all coordinates add up to less than this."""
+"""The iteration stops when the absolute changes of all coordinates add up to less than this."""
 
 Given = Vector | Mapping[Any, float] | None
 
@@ -73,19 +73,18 @@ def forceatlas2_layout(
         gravity: the strength of the gravity.
         distributed_action: whether to divide the attraction of a vertex by its mass.
         strong_gravity: whether the gravity grows with the distance from the center.
-        node_mass: the masses: a Vector of size n or a mapping from vertex to number above 0. A
-            vertex without a given mass has its degree plus 1 as its mass.
+        node_mass: the masses: a Vector of size n or a mapping from vertex to positive number. The
+            default mass of a vertex is its degree plus 1.
         node_size: the radii of the vertices: a Vector of size n or a mapping from vertex to number.
-            If given, the radii are subtracted from distances, and a vertex without a given radius
-            has the radius 1.
+            If given, the radii are subtracted from distances, and the default radius is 1.
         weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
             as in NetworkX, the values of A are used.
         linlog: whether the attraction grows with the logarithm of the distance.
         seed: determines the random positions: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`.
         dim: the number of dimensions, at least 1, unless `pos` is given.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric. It determines the default masses.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric. It determines the default masses.
 
     Returns:
         tuple[Vector, ...]: one full Vector of size n and dtype FP64 per dimension, with the
@@ -135,7 +134,8 @@ def forceatlas2_layout(
         force = _lengths(move)
         factor = speed / (1 + np.sqrt(speed * mass * force))
         if size is not None:
-            # With radii, a vertex moves more slowly, and at most a distance of 10 per round.
+            # With radii, the speed is divided by 10, and no vertex moves farther than 10 per
+            # round.
             with np.errstate(divide="ignore"):
                 factor = np.minimum(0.1 * factor, 10 / force)
         move *= factor[:, None]
@@ -205,7 +205,7 @@ def _lengths(vectors: np.ndarray) -> np.ndarray:
 
 
 def _offsets_from_center(points: np.ndarray, strong: bool) -> np.ndarray:
-    """Return the positions relative to their mean, with length 1 unless `strong` is set."""
+    """Return the positions relative to their mean, scaled to length 1 unless `strong` is set."""
     outward = points - points.mean(axis=0)
     if strong:
         return outward

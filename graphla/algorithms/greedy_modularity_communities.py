@@ -3,7 +3,7 @@
 The method is due to A. Clauset, M. Newman and C. Moore (2004). The CPU runs a compiled loop; the
 definition is a loop over dictionaries and a heap.
 
-Invariants of `definition`, at the head of each merger:
+Invariants of `definition`, before each merger:
 - gains[u][v] = gains[v][u] is the gain in modularity of a merger of the communities u and v, which
   are neighbors; a community is named by one of its vertices
 - the heap contains (-gain, u, v) for each current gain, and also entries that are out of date
@@ -38,7 +38,7 @@ def greedy_modularity_communities(
     *,
     directed: bool | None = None,
 ) -> Vector:
-    """``l(i)`` is the smallest vertex in i's community; the best two communities merge repeatedly.
+    """``l(i)`` is the smallest vertex of i's community; the two best communities merge repeatedly.
 
     Find communities by greedy mergers that raise the modularity.
 
@@ -58,11 +58,11 @@ def greedy_modularity_communities(
             communities.
         cutoff: the minimum number of communities, from 1 to n, at which mergers end.
         best_n: the maximum number of communities. As long as there are more, communities merge even
-            if this lowers the modularity. None means n. If no edges are left between communities,
-            more communities may remain.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric. In an undirected graph each self-loop counts
-            twice, as in NetworkX.
+            if this lowers the modularity. None means n. The result may have more communities if no
+            edge leads from one to another.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric. In an undirected graph each self-loop
+            counts twice, as in NetworkX.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64; each is the smallest vertex of
@@ -132,7 +132,7 @@ def mergers(
     indptr, v, weights = links.to_csr(copy=False)
     u = np.arange(n).repeat(np.diff(indptr))
     if not directed and (np.sort(v.astype(np.int64) * n + u) != u * n + v).any():
-        # The loop looks for the entry (v, u) of each entry (u, v).
+        # The loop would not find the entry (v, u) for some entry (u, v).
         raise InvalidValue("A was made with symmetric=True, but is not symmetric")
     gains = share * weights - resolution * (out[u] * into[v] + into[u] * out[v])
     D = Matrix.from_csr(indptr, v, gains, ncols=n, copy=False)
@@ -144,7 +144,7 @@ def mergers(
 def definition(
     D: Matrix, out: Vector, into: Vector, resolution: float, fewest: int, most: int
 ) -> np.ndarray:
-    """Return the mergers (u, v) in order, given the gains D of the first merger."""
+    """Return the mergers (u, v) in order; D(u, v) is the gain of merging vertices u and v first."""
     fractions = out.to_dense().tolist(), into.to_dense().tolist()
     gains = {u: dict(row) for u, row in D.to_dicts().items()}
     heap = [(-gain, u, v) for u, row in gains.items() for v, gain in row.items()]

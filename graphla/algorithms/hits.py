@@ -2,12 +2,12 @@
 
 J. Kleinberg (1999) defined them as the singular vectors for the largest singular value of A. The
 power method needs many rounds if the second singular value is close to the largest. Here each round
-takes the best combination of the last vector, its residual, and the last step (A. Knyazev, 2001).
-If the power method needs k rounds, this method needs about √k.
+computes the linear combination of h, its residual and the last step that maximizes the Rayleigh
+quotient of AAᵀ (A. Knyazev, 2001). If the power method needs k rounds, this method needs about √k.
 
-Invariants at the start of each round, for M = AAᵀ: the vector `step` is what the previous round
-added to a multiple of h, and 0 before the first round. `moved` is hM, and `moved_step` is the
-product of `step` and M.
+Invariants at the start of each round, for M = AAᵀ: the previous round replaced h by x·h + `step`
+for a number x; `step` is 0 before the first round. `moved` is hM, and `moved_step` is the product
+of `step` and M.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
-"""A round ignores the last step if the step is a linear combination of h and the residual, up to
-rounding: after the step is scaled to length 1, the square of its distance from the span of h and
-the residual is at most this number."""
+"""Limit below which the last step counts as a linear combination of h and the residual.
+
+A round then ignores the step. The test scales the step to length 1 and compares the square of its
+distance from the span of h and the residual with this limit.
+"""
 
 TINY = sys.float_info.min
 """The smallest positive normal number, which replaces a denominator that is 0."""
 
 SWEEPS = 12
-"""The maximum number of sweeps of Jacobi's rotations; four are usually enough."""
+"""The maximum number of Jacobi sweeps; four are usually enough."""
 
 ROUNDING = 1e-18
 """The sweeps end when the sum of the absolute elements outside the diagonal is at most this
@@ -80,8 +82,8 @@ def hits(
             least 0.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance, relative to θ, at least 0.
-        nstart: the hubs to start from: a Vector of size n or a mapping from vertex to number. None
-            means equal hubs.
+        nstart: the initial hub scores: a Vector of size n or a mapping from vertex to number. None
+            means equal scores.
         normalized: whether to scale both results so that each of them adds up to 1. Otherwise the
             authorities have Euclidean length 1, and the hubs are aAᵀ.
 
@@ -200,8 +202,8 @@ def _best_combination(
     to h. The other parameters are the inner products h·step, r·step, rM·r, rM·step and stepM·step.
     If the step depends linearly on h and r, up to rounding, c is 0.
     """
-    # v = q(step - hs·h - rs·r) is orthogonal to h and r, and has length 1 or, if the step depends
-    # on h and r, is 0.
+    # v = q(step - hs·h - rs·r) is orthogonal to h and r. Its length is 1, or 0 if the step depends
+    # linearly on h and r.
     q = _inverse_length(1.0 - hs * hs - rs * rs)
     # In the basis h, r, v, the matrix of M is tridiagonal, because hM·v = 0.
     rv_m = q * (rs_m - hs * error - rs * rr_m)
@@ -225,8 +227,8 @@ def _largest_eigenvector(
 ) -> tuple[float, float, float]:
     """Return the eigenvector of length 1 for the largest eigenvalue of a symmetric 3 x 3 matrix.
 
-    The arguments are the upper triangle of the matrix, row by row. The method is Jacobi's
-    rotations, which converge quadratically.
+    The arguments are the upper triangle of the matrix, row by row. The function uses the Jacobi
+    eigenvalue method, which converges quadratically.
     """
     # The columns (x0, y0, z0), (x1, y1, z1) and (x2, y2, z2) converge to the eigenvectors.
     x0, x1, x2 = 1.0, 0.0, 0.0

@@ -34,8 +34,8 @@ def incidence_matrix(
         weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
             as in NetworkX, the values of A are used.
         oriented: whether the entry of the source i is -w instead of w.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix of shape (n, number of edges). Its dtype is that of A, or INT64 if A has

@@ -33,9 +33,10 @@ from semirings.semiring import any_pair, max_second
 def maximal_independent_set(
     A: Matrix, nodes: Any = None, seed: int | np.random.Generator | None = None
 ) -> Vector:
-    """``s``: no edge joins two vertices of s, and each other vertex has a neighbor in s.
+    """``s ∧ (A lor.land s) = false`` and ``s ∨ (A lor.land s) = true``.
 
-    Find a maximal independent set.
+    Find a maximal independent set s: no edge joins two vertices of s, and each other vertex has a
+    neighbor in s.
 
     Self-loops are ignored. Takes an expected O(log n) rounds of O(m) time each.
 

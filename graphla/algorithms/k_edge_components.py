@@ -3,7 +3,7 @@
 Two vertices are equivalent if at least k edges must be removed to separate them, in either
 direction. The components are the equivalence classes. For k ≤ 2, they follow from connected
 components and bridges. For larger k, minimum cuts with unit capacities split sets of vertices: a
-cut of fewer than k edges divides no component. Each cut either splits a set or shows that two
+cut of fewer than k edges cannot divide a component. Each cut either splits a set or shows that two
 vertices are equivalent, so at most n - 1 cuts are needed.
 """
 
@@ -39,8 +39,8 @@ def k_edge_components(A: Matrix, k: int, *, directed: bool | None = None) -> Vec
             results refer to vertices by their labels. The values of A are ignored.
         k: the number of edges that must be removed to separate two vertices of a component, at
             least 1.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. Paths between two vertices of a
@@ -90,7 +90,7 @@ def _split(A: Matrix, k: int, labels: np.ndarray, directed: bool) -> np.ndarray:
     n = A.nrows
     degree = np.minimum(np.bincount(rows, minlength=n), np.bincount(columns, minlength=n))
     found = np.arange(n)
-    # A vertex with fewer than k edges is a component.
+    # A vertex with fewer than k edges forms a component by itself.
     rest = np.flatnonzero(degree >= k)
     order = rest[np.argsort(labels[rest], kind="stable")]
     changes = np.flatnonzero(np.diff(labels[order])) + 1

@@ -1,18 +1,18 @@
 """Communities by label propagation: each vertex takes its neighbors' most frequent label.
 
 The algorithm is due to U. N. Raghavan, R. Albert and S. Kumara (2007). If adjacent vertices change
-at once, they often swap labels in every round. So about half of the vertices, chosen at random in
-each round, change before the other vertices. On the CPU the vertices are divided into blocks of
-consecutive vertices. All vertices of a block are in the same half. They change one after another,
-while threads process the other blocks of this half. On a GPU, and in `definition`, all vertices of
-a half change at once.
+simultaneously, they often swap labels in every round. So about half of the vertices, chosen at
+random in each round, change before the other vertices. On the CPU the vertices are divided into
+blocks of consecutive vertices. All vertices of a block are in the same half. They change one after
+another, while threads process the other blocks of this half. On a GPU, and in `definition`, all
+vertices of a half change simultaneously.
 
-If all vertices change at once (`synchronous`), as in the CDLP of LDBC Graphalytics, the labels
-converge, or end up alternating between two states (E. Goles and J. Olivos, 1980). From then on the
-result after any number of rounds is known, so the remaining rounds are skipped.
+If all vertices change simultaneously (`synchronous`), as in the CDLP of LDBC Graphalytics, the
+labels converge, or end up alternating between two states (E. Goles and J. Olivos, 1980). From then
+on the result after any number of rounds is known, so the remaining rounds are skipped.
 
-Invariant of both kinds of rounds, at the head of each round: `labels` is full and its values are
-vertices.
+Invariant, at the start of each round, whether synchronous or not: `labels` is full and its values
+are vertices.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ def label_propagation(
 
     Find communities by label propagation.
 
-    Initially each vertex is its own label. A neighbor counts once for each edge to it and once for
-    each edge from it. A vertex without neighbors keeps its label. In each round, every vertex takes
-    the most frequent label among its neighbors; about half of the vertices, chosen at random,
-    change before the other vertices. Rounds end when no label changes. The same seed gives the same
-    result on the same device, for any number of threads. On a GPU all vertices of a half change at
-    once. On the CPU many of them change one after another, so the two devices find different
-    communities.
+    Initially the label of each vertex is the vertex itself. A neighbor counts once for each edge to
+    it and once for each edge from it. A vertex without neighbors keeps its label. In each round,
+    every vertex takes the most frequent label among its neighbors; about half of the vertices,
+    chosen at random, change before the other vertices. Rounds end when no label changes. The same
+    seed gives the same result on the same device, for any number of threads. On a GPU all vertices
+    of a half change simultaneously. On the CPU many of them change one after another, so the two
+    devices find different communities.
 
-    If `synchronous` is True, all vertices change at once in every round. Without a seed this is the
-    CDLP of LDBC Graphalytics, which takes the smallest of several labels with equal counts. On
-    meshes and road networks the communities are then poor. A round takes O(n + m) time, or less if
-    few labels changed in the previous round.
+    If `synchronous` is True, all vertices change simultaneously in every round. Without a seed this
+    is the CDLP of LDBC Graphalytics, which takes the smallest of several labels with equal counts.
+    Synchronous rounds find poor communities on meshes and road networks. A round takes O(n + m)
+    time, or less if few labels changed in the previous round.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -68,7 +68,7 @@ def label_propagation(
             or a `numpy.random.Generator` to take the first of them in a random order. Unless
             `synchronous` is set, the seed (0 for None) also decides which vertices change first.
         max_iter: the maximum number of rounds, at least 0.
-        synchronous: whether all vertices change at once, for exactly `max_iter` rounds.
+        synchronous: whether all vertices change simultaneously, for exactly `max_iter` rounds.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. A label is a vertex, but that
@@ -117,7 +117,7 @@ def _find_labels(
     synchronous: bool,
     run: Callable[[LabelPropagation, Callable[[], Vector]], Vector],
 ) -> Vector:
-    """Check the arguments, and call `run` with the request and its definition."""
+    """Check the arguments; pass `run` a LabelPropagation and a function that defines its result."""
     rounds = validation.count("max_iter", max_iter, least=0)
     is_weighted = validation.weighs("weight", weight)
     if is_weighted:
@@ -128,7 +128,7 @@ def _find_labels(
     W, _ = community_weights.scale_to_integers(W)
     start = numbers = vertex_numbers(A).dup("INT32")
     drawn = hashed_random.seed_number(seed)
-    if seed is not None:  # label each vertex with its position in a random order
+    if seed is not None:  # ties go to the smallest label, so number the vertices at random
         start = random_order(A, drawn)
     if synchronous:
         stream_of, define = None, partial(propagate_at_once, W, start, rounds)
@@ -144,9 +144,10 @@ def _find_labels(
 
 
 def propagate_at_once(W: Matrix, labels: Vector, rounds: int) -> Vector:
-    """Let all vertices change at once in each round, with matrix products, for symmetric weights W.
+    """Return the labels after rounds in which all vertices change simultaneously.
 
-    Return the labels. At the head of each round, `before` holds the labels of the previous round.
+    The rounds use matrix products. W is symmetric. At the start of each round, `before` holds the
+    labels of the previous round.
     """
     before = labels
     for k in range(rounds):
@@ -160,7 +161,7 @@ def propagate_at_once(W: Matrix, labels: Vector, rounds: int) -> Vector:
 def propagate_in_halves(
     W: Matrix, labels: Vector, rounds: int, stream_of: Callable[[int], int]
 ) -> Vector:
-    """Run rounds of two halves as a GPU does, but with matrix products. Return the labels."""
+    """Return the labels after rounds in two halves, as on a GPU, but with matrix products."""
     for k in range(rounds):
         before = labels
         is_first = hashed_random.coins(W, stream_of(k))
@@ -186,5 +187,5 @@ def most_frequent(W: Matrix, labels: Vector) -> Vector:
 
 
 def _stream(seed: int, k: int) -> int:
-    """Return the counter of vertex 0 for the random bits of round k."""
+    """Return the counter from which the hash computes the random bit of vertex 0 in round k."""
     return hashed_random.first_counter(hashed_random.mix(seed + k))

@@ -7,7 +7,7 @@ in which the vertices change in a random order. In both, a vertex keeps its labe
 is more frequent among its neighbors. In an undirected graph, each change raises the total weight of
 the edges whose ends have equal labels, so the rounds end.
 
-Invariant at the head of each round: `labels` is full and its values are below n.
+Invariant at the start of each round: `labels` is full and its values are below n.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ def label_propagation_communities(A: Matrix) -> Vector:
 
     Find communities by semi-synchronous label propagation.
 
-    Initially each vertex is its own label. The vertices are colored greedily, in order of
-    decreasing degree. In each round, the vertices of one color after another take the most frequent
-    label among their neighbors. If several labels are most frequent, a vertex keeps its label if
-    that is one of them, and otherwise takes the largest of them. Rounds end when no label changes.
-    The result does not depend on a seed and is the same as that of NetworkX. A round takes O(n + m)
-    time, or less if few labels changed in the previous round.
+    Initially the label of each vertex is the vertex itself. The vertices are colored greedily, in
+    order of decreasing degree. In each round, the vertices take the most frequent label among their
+    neighbors: first all vertices of color 0, then those of color 1, and so on. If several labels
+    are most frequent, a vertex keeps its label if that is one of them, and otherwise takes the
+    largest of them. Rounds end when no label changes. The result does not depend on a seed and is
+    the same as that of NetworkX. A round takes O(n + m) time, or less if few labels changed in the
+    previous round.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -86,12 +87,12 @@ def asyn_lpa_communities(
 
     Find communities by asynchronous label propagation.
 
-    Initially each vertex is its own label. In each round every vertex, in a random order, takes the
-    most frequent label among its neighbors. If several labels are most frequent, it keeps its label
-    if that is one of them, and otherwise takes a random one of them. Rounds end when no label
-    changes, or after 1000 rounds, because the labels of a directed graph may never converge. In a
-    directed graph, the neighbors are the targets of out-edges. Runs on the CPU; a Matrix on a GPU
-    is copied. The same seed gives the same result. A round takes O(n + m) time.
+    Initially the label of each vertex is the vertex itself. In each round every vertex, in a random
+    order, takes the most frequent label among its neighbors. If several labels are most frequent,
+    it keeps its label if that is one of them, and otherwise takes a random one of them. Rounds end
+    when no label changes, or after 1000 rounds, because the labels of a directed graph may never
+    converge. In a directed graph, the neighbors are the targets of out-edges. Runs on the CPU; a
+    Matrix on a GPU is copied. The same seed gives the same result. A round takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -141,20 +142,27 @@ def definition(A: Matrix) -> Vector:
 
 
 def _colors(A: Matrix) -> Vector:
-    """Color the vertices by decreasing degree, those of equal degree in ascending order."""
+    """Color the vertices greedily by decreasing degree, and by number if degrees are equal."""
     first = A.nrows - 1 - vertex_numbers(A).to_dense(copy=False)
     numbers = (degrees_with_loops(A) << 32) + first
     return color_in_order(A, Vector.from_dense(numbers, copy=False))
 
 
 def _turns_by_color(colors: Vector, _round: int) -> Any:
-    """Return the vertices by ascending color, and salts of 2^15: ties go to the largest label."""
+    """Return the vertices by ascending color, and salts of 2^15.
+
+    With this salt, a vertex takes the largest of several labels with equal sums.
+    """
     order = colors.to_dense(copy=False).argsort(kind="stable")
     return order, np.full(colors.size, 1 << 15)
 
 
 def _random_turns(A: Matrix, seed: int, k: int) -> Any:
-    """Return a random order of the vertices for round k, and a random odd salt for each vertex."""
+    """Return a random order of the vertices for round k, and a random salt for each vertex.
+
+    A salt is a number that decides ties between labels. It is odd, and so never 2^15, which has a
+    special meaning.
+    """
     numbers = hashed_random.priorities(A, hashed_random.mix(seed + k)).to_dense(copy=False)
     salts = (
         hashed_random.priorities(A, hashed_random.mix(seed + k + (1 << 32))).to_dense(copy=False)
@@ -164,7 +172,7 @@ def _random_turns(A: Matrix, seed: int, k: int) -> Any:
 
 
 def _settle_by_color(W: Matrix, colors: Vector) -> Vector:
-    """Let the vertices of one color after another change their labels, until no label changes."""
+    """Change the labels of the vertices color by color, until no label changes."""
     labels, count = vertex_numbers(W), int(colors.reduce(monoid.max).get(0)) + 1
     # for each color, the rows of W for the vertices of this color
     rows = [binary.second(colors.select("==", c).new() & W).new() for c in range(count)]
@@ -180,7 +188,7 @@ def _settle_by_color(W: Matrix, colors: Vector) -> Vector:
 
 
 def find_new_labels(N: Matrix, labels: Vector) -> Vector:
-    """Return the new labels of the vertices that change, among those that have a row in N."""
+    """Return the new labels of those vertices with entries in N whose labels change."""
     n = labels.size
     # C(i, n - 1 - l) = the weight of label l among the neighbors of i, so that the first column
     # with the largest weight belongs to the largest label

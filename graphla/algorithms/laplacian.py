@@ -43,7 +43,7 @@ def laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> Matrix:
 
     Returns:
         Matrix: a Matrix with the shape of A. Its dtype is that of A, or INT64 if A has unsigned or
-            BOOL values or `weight` is None. It has an entry at each entry of A, and on the diagonal
+            BOOL values or `weight` is None. It has entries where A has entries, and on the diagonal
             of each nonempty row.
 
     Raises:
@@ -76,7 +76,7 @@ def normalized_laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> 
             if None or False, each edge counts as 1.
 
     Returns:
-        Matrix: a Matrix with the shape of A and dtype FP64. It has an entry at each entry of A, and
+        Matrix: a Matrix with the shape of A and dtype FP64. It has entries where A has entries, and
             on the diagonal of each nonempty row.
 
     Raises:
@@ -118,8 +118,8 @@ def directed_laplacian_matrix(
     Compute the normalized Laplacian matrix of a directed graph.
 
     P holds the transition probabilities of a random walk, and the diagonal of Φ holds the
-    probability of being at each vertex after many steps. The walk "pagerank" takes O(n²) time and
-    memory.
+    probability of being at each vertex after many steps. With the "pagerank" walk, the function
+    takes O(n²) time and memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -130,14 +130,14 @@ def directed_laplacian_matrix(
             of a vertex are equally likely.
         walk_type: "random" follows an out-edge in each step; "lazy" does so with probability 1/2,
             and otherwise stays; "pagerank" jumps to a random vertex with probability 1 - `alpha`,
-            and at a vertex without out-edges. None chooses "pagerank" if the graph is not strongly
-            connected, "lazy" if the lengths of all its cycles have a common divisor above 1, and
-            otherwise "random".
-        alpha: the probability of following an edge in the walk "pagerank", above 0 and below 1.
+            and always if the vertex has no out-edges. None chooses "pagerank" if the graph is not
+            strongly connected, "lazy" if the lengths of all its cycles have a common divisor above
+            1, and otherwise "random".
+        alpha: the probability of following an edge in the "pagerank" walk, above 0 and below 1.
 
     Returns:
-        Matrix: a symmetric Matrix with the shape of A and dtype FP64, which is full for the walk
-            "pagerank".
+        Matrix: a symmetric Matrix with the shape of A and dtype FP64, which is full for the
+            "pagerank" walk.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -172,8 +172,8 @@ def directed_combinatorial_laplacian_matrix(
     Compute the combinatorial Laplacian matrix of a directed graph.
 
     P holds the transition probabilities of a random walk, and the diagonal of Φ holds the
-    probability of being at each vertex after many steps. The walk "pagerank" takes O(n²) time and
-    memory.
+    probability of being at each vertex after many steps. With the "pagerank" walk, the function
+    takes O(n²) time and memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -184,11 +184,11 @@ def directed_combinatorial_laplacian_matrix(
             of a vertex are equally likely.
         walk_type: the random walk: "random", "lazy", "pagerank" or None, as in
             `directed_laplacian_matrix`.
-        alpha: the probability of following an edge in the walk "pagerank", above 0 and below 1.
+        alpha: the probability of following an edge in the "pagerank" walk, above 0 and below 1.
 
     Returns:
-        Matrix: a symmetric Matrix with the shape of A and dtype FP64, which is full for the walk
-            "pagerank".
+        Matrix: a symmetric Matrix with the shape of A and dtype FP64, which is full for the
+            "pagerank" walk.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -267,7 +267,7 @@ def _random_walk(
 
 
 def _with_jumps(P: Matrix, alpha: float) -> Matrix:
-    """Return αP + (1 - α)/n as a full matrix, where an empty row of P becomes 1/n."""
+    """Return αP + (1 - α)/n as a full matrix. Each element of a row that is empty in P is 1/n."""
     n = P.nrows
     jump = power_iteration.full((1 - alpha) / n, n)
     rows = P.reduce_rowwise(monoid.plus).new()
@@ -306,8 +306,8 @@ def _stationary_distribution(P: Matrix) -> Vector:
 
     sparse: Any = linalg  # SciPy's type annotations are too narrow
 
-    # The eigenvalue 1 has the largest real part, even if other eigenvalues have the absolute value
-    # 1.
+    # Search by real part ("LR"): the eigenvalue 1 has the largest real part, but other eigenvalues
+    # may also have the absolute value 1.
     start = np.full(n, 1 / n)
     operator = sparse.LinearOperator((n, n), step, dtype=float)
     _, vectors = sparse.eigs(operator, k=1, which="LR", v0=start)

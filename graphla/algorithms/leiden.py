@@ -3,14 +3,15 @@
 The method is due to V. Traag, L. Waltman and N. J. van Eck (2019). Vertices move to raise the
 modularity, as in the Louvain method. Then each community is refined: it is divided into parts in
 which the vertices are well connected. The parts, not the communities, become the vertices of the
-next level, where the moves start from the communities. So a later level can divide a community
-that an earlier level found. A vertex joins the part with the largest gain, not a random part.
+next level. At the start of this level, the parts of a community form a community again, but each
+part can move to another community. So a later level can divide a community that an earlier level
+found. A vertex joins the part with the largest gain, not a random part.
 
 On the CPU one vertex after another joins a part. On a GPU, and in `definition`, many vertices join
 in each round (see `refine_in_rounds`). At the end each community is replaced by its connected
 components, which raises the modularity or leaves it unchanged.
 
-Invariants, at the head of each level:
+Invariants, at the start of each level:
 - L, out and into are as in the module `louvain`;
 - labels maps each vertex of A to the vertex of the level that contains it;
 - start maps each vertex of the level to its community, or is None on the first level;
@@ -86,9 +87,9 @@ def leiden(
         seed: determines the order in which vertices move: None (the same as 0), a non-negative
             integer, or a `numpy.random.Generator`. The same seed gives the same result on the same
             device.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric. In an undirected graph each self-loop counts
-            twice, as in NetworkX.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric. In an undirected graph each self-loop
+            counts twice, as in NetworkX.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64; each is the smallest vertex of
@@ -202,9 +203,9 @@ def refine_in_rounds(
 ) -> Vector:
     """Like `refine_communities`, but many vertices join parts in each round.
 
-    In a round, about half of the vertices that are alone in their part may join another part; they
-    choose among parts that do not join other parts in the same round. So a part never loses a
-    vertex, and each part is connected. A part is named by its first vertex.
+    In a round, about half of the vertices that form a part by themselves may join another part. A
+    vertex joins a part only if this part may not itself join another part in this round. So a part
+    never loses a vertex, and each part is connected. A part is named by its first vertex.
     """
     N, n = inside(select.offdiag(L).new(), community), L.nrows
     outs, intos = (sum_by_community(x, community, n) for x in (out, into))

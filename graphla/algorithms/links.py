@@ -29,8 +29,8 @@ def common_neighbors(A: Matrix, ebunch: Any = None) -> Matrix:
     Count the common neighbors of pairs of vertices.
 
     The common neighbors of u and v do not include u and v themselves.
-    Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and computing it takes about
-    three times that memory.
+    Without `ebunch` the result has up to Σ d(v)² entries of 12 bytes each, where d(v) is the degree
+    of v, and computing it takes about three times the memory of the result.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -72,8 +72,8 @@ def adamic_adar(A: Matrix, ebunch: Any = None) -> Matrix:
 
     d(w) is the degree of w. The common neighbors of u and v do not include u and v themselves. The
     index of a pair (u, u) is infinite if a neighbor of u has degree 1.
-    Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and computing it takes about
-    three times that memory.
+    Without `ebunch` the result has up to Σ d(v)² entries of 12 bytes each, where d(v) is the degree
+    of v, and computing it takes about three times the memory of the result.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -114,8 +114,8 @@ def resource_allocation(A: Matrix, ebunch: Any = None) -> Matrix:
     Compute the resource allocation index of pairs of vertices.
 
     d(w) is the degree of w. The common neighbors of u and v do not include u and v themselves.
-    Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and computing it takes about
-    three times that memory.
+    Without `ebunch` the result has up to Σ d(v)² entries of 12 bytes each, where d(v) is the degree
+    of v, and computing it takes about three times the memory of the result.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or

@@ -2,13 +2,13 @@
 
 The method is due to V. Blondel et al. (2008), and for directed graphs to N. Dugué and A. Perez
 (2015). Each vertex moves to the neighboring community that raises the modularity the most, until no
-move raises it. Then the communities become the vertices of the next level: its matrix is SᵀLS,
+move raises it. Then the communities become the vertices of the next level, whose matrix is SᵀLS,
 where S is the membership matrix. On the CPU the vertices move one by one; when a vertex moves, its
 neighbors enter a queue (as in V. Traag, 2015). In a large graph, batches of random vertices first
-choose their moves at once, so that all threads take part. On a GPU many vertices move at once, in
-rounds; `definition` computes the same rounds with matrix products.
+choose their moves simultaneously, so that all threads take part. On a GPU many vertices move
+simultaneously, in rounds; `definition` computes the same rounds with matrix products.
 
-Invariants, at the head of each level:
+Invariants, at the start of each level:
 - L is symmetric and has integer values (`community_weights.scale_to_integers`), so that sums are
   exact in any order;
 - out and into hold the total weight of the outgoing and incoming edges of each vertex of the level;
@@ -40,18 +40,18 @@ from semirings.semiring import any_second, min_first, plus_first, plus_second
 LEVELS = 100
 """Maximum number of levels. A level usually halves the number of vertices, so this is ample."""
 MARGIN = 1e-12
-"""The minimum gain of a move, relative to the degree of the vertex; larger than rounding errors."""
+"""The minimum gain of a move, divided by the degree of the vertex. It exceeds rounding errors."""
 ROUNDS = 100
 """The maximum number of rounds on one level."""
 PATIENCE, RISE, SHARE = 2, 1e-4, 2e-3
-"""Limits that end a level of the Louvain method.
+"""Stopping criteria for a level of the Louvain method.
 
 The level ends after PATIENCE consecutive rounds that each raise the modularity by at most RISE, or
 by at most SHARE times the total gain on the level.
 """
 
 LARGE = 1 << 16
-"""On the CPU, NumPy adds up the entries of a matrix with fewer entries than this."""
+"""If a matrix on the CPU has fewer entries than this, NumPy computes the sums of its entries."""
 
 
 @graph_algorithm(gives=("",))
@@ -89,9 +89,9 @@ def louvain(
         seed: determines the order in which vertices move: None (the same as 0), a non-negative
             integer, or a `numpy.random.Generator`. The same seed gives the same result on the same
             device.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric. In an undirected graph each self-loop counts
-            twice, as in NetworkX.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric. In an undirected graph each self-loop
+            counts twice, as in NetworkX.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64; each is the smallest vertex of
@@ -268,7 +268,7 @@ def move_vertices(
 def move_in_rounds(
     L: Matrix, out: Vector, into: Vector, factor: float, seed: int, start: Vector | None = None
 ) -> Vector:
-    """Like `move_vertices`, but in rounds that each move about half of the vertices with a gain.
+    """Like `move_vertices`, but in rounds; each moves about half of the vertices that would gain.
 
     Return the communities of the round with the highest modularity.
     """
@@ -308,8 +308,9 @@ def wishes(
 
     The best community c is the one with the largest gain. The gain of vertex i in community c is
     G(i, c) - factor·(out(i)·into(c) + into(i)·out(c)). Here G(i, c) is the total weight of the
-    edges between i and c, and out and into are the total weights of the edges out of and into a
-    vertex or a community; out(c) and into(c) exclude vertex i.
+    edges between i and c, `factor` is the resolution divided by twice the sum of all weights, and
+    out and into are the total weights of the edges out of and into a vertex or a community; out(c)
+    and into(c) exclude vertex i.
     """
     (out, into), (outs, intos) = degrees, totals
     # stay(i) = the gain of i in its own community, with i excluded from the community's totals
@@ -365,6 +366,7 @@ def quality_of(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
     """Return Σ L(c, c) - 2·factor·Σ out(c)·into(c): the modularity times the sum of all weights.
 
     Both sums run over the vertices c of the matrix L, each of which stands for a community.
+    `factor` is the resolution divided by twice the sum of all weights.
     """
     if L.device == "cpu" and L.nvals < LARGE:
         rows, columns, weights = L.to_coo(copy=False)
@@ -377,6 +379,6 @@ def quality_of(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
 
 
 def _rounds(seed: int) -> Rounds:
-    """Return the rules for the rounds of a level: hash seeds, and limits that end the level."""
+    """Return a hash seed for each round of a level, and the stopping criteria for the level."""
     streams = (hashed_random.first_counter(hashed_random.mix(seed + k)) for k in range(ROUNDS))
     return Rounds(tuple(streams), PATIENCE, RISE, SHARE)

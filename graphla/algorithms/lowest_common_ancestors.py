@@ -37,8 +37,8 @@ def lowest_common_ancestors(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, the pairs refer
             to vertices by their labels. The values of A are ignored.
-        pairs: a list of pairs of vertices, or an array of shape (k, 2). None means all pairs
-            (i, j) with i <= j, in this order.
+        pairs: a list of pairs of vertices, or an array of shape (k, 2). None means all pairs (i, j)
+            with i <= j, in lexicographic order.
 
     Returns:
         numpy.ndarray: for each pair, the number of a lowest common ancestor, or -1 if the pair has

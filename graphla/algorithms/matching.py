@@ -83,8 +83,8 @@ def definition(A: Matrix, is_weighted: bool, seed: int) -> Vector:
     """Compute the mate of each vertex in rounds of matrix-vector products.
 
     N(i, j) = n·k + j for the edge {i, j} at position k of the edge order; this fits in INT64 if n·m
-    is below 2^63. If two edges have a common vertex, the matching takes the one that is later in
-    this order first.
+    is below 2^63. Of two edges with a common vertex, the matching prefers the edge at the higher
+    position.
     """
     n = A.nrows
     upper = hashed_random.edge_order(A, is_weighted, seed)

@@ -140,7 +140,7 @@ def minimum_cut(
 ) -> MinimumCut:
     """``Σ A(i, j)`` over the edges from the source's side to the other side, as small as possible.
 
-    Find a minimum cut: the cheapest edges to remove so that no path is left to the target.
+    Find a minimum cut: a cheapest set of edges whose removal cuts all paths to the target.
 
     The value is that of a maximum flow. If there are several minimum cuts, the result is the one
     with the fewest vertices on the target's side. Runs on the CPU; a Matrix on a GPU is copied.
@@ -201,7 +201,7 @@ def definition(residuals: Matrix, source: int, target: int) -> Matrix:
         before, path = parents.to_dense(-1), [target]
         while path[-1] != source:
             path.append(int(before[path[-1]]))
-        # P holds the width of the path at each of its edges: R = R - P + Pᵀ
+        # R = R - P + Pᵀ, where P holds the width of the path as the value of each edge of the path
         shape: dict[str, Any] = {"nrows": R.nrows, "ncols": R.ncols}
         P = Matrix.from_coo(path[1:], path[:-1], width, R.dtype, **shape)
         R(binary.minus) << P

@@ -25,8 +25,7 @@ class MinimaxPaths(NamedTuple, Generic[Parents]):
     Attributes:
         heights: a Vector with the dtype of A that holds the height of a lowest path to each vertex.
         parents: with `parents=True`, a Vector of dtype INT32 with the predecessor of each vertex on
-            a lowest path, otherwise None. A source is its own predecessor, unless a path improves
-            its value.
+            a lowest path, otherwise None. A source is its own predecessor.
     """
 
     heights: Vector
@@ -69,7 +68,7 @@ def minimax_path(
 ) -> MinimaxPaths[Any]:
     """``h = h min (h min.max A)``, until h does not change.
 
-    Find paths from a source whose highest edge is as low as possible.
+    Find lowest paths from a source: paths on which the highest edge is as low as possible.
 
     In an undirected graph the paths in a minimum spanning tree are lowest paths. Takes about O(m)
     time.

@@ -20,7 +20,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first
 
 LARGE = 1 << 16
-"""On the CPU, NumPy computes the modularity of a matrix with fewer entries than this."""
+"""If a matrix on the CPU has fewer entries than this, NumPy computes the modularity."""
 
 
 @graph_algorithm(vertices=("communities",), keyed=("communities",))
@@ -49,9 +49,9 @@ def modularity(
         weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
             if None or False, each edge counts as 1.
         resolution: γ, at least 0.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric. In an undirected graph each self-loop counts
-            twice, as in NetworkX.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric. In an undirected graph each self-loop
+            counts twice, as in NetworkX.
 
     Returns:
         float: the modularity Q.

@@ -34,7 +34,7 @@ def average_neighbor_degree(
 ) -> Vector:
     """``k(v) = Σ over u of W(v, u) d(u) / s(v)``, where s(v) = Σ W(v, u).
 
-    Compute the mean degree of the neighbors of each vertex, weighted by the edges to them.
+    Compute the mean degree of the neighbors of each vertex, weighted by the edge weights.
 
     d(u) counts the edges of u. k(v) is 0 if s(v) is 0. Takes O(n + m) time.
 
@@ -50,8 +50,8 @@ def average_neighbor_degree(
         nodes: a list or array of vertices, or None for all vertices.
         weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
             as in NetworkX, the values of A are used.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at the vertices of `nodes`.

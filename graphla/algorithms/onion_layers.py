@@ -3,11 +3,10 @@
 L. Hébert-Dufresne, J. Grochow and A. Allard (2016) defined the layers. The core number of a vertex
 is the degree at which the vertex is removed; its layer is the round in which it is removed.
 
-Invariants, at the head of each round of the inner loop:
-- left(i), for each remaining vertex i, is the number of its edges to remaining vertices;
+Invariants, at the start of each round of the inner loop:
+- left(i), for each vertex i not yet removed, is the number of its edges to such vertices;
 - layer(i), for each removed vertex i, is its layer;
-- gone has entries at the vertices that this round removes: the remaining vertices with at most k
-  edges to remaining vertices.
+- gone has entries at the vertices that this round removes: those with left(i) ≤ k.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def onion_layers(A: Matrix) -> Vector:
         while gone.nvals:
             latest += 1
             layer(gone.S) << latest
-            # l⟨¬layer, r⟩ = A plus.pair g: the number of removed edges
+            # l⟨¬layer, r⟩ = A plus.pair g: the number of edges that each remaining vertex loses
             lost(~layer.S, replace) << plus_pair["INT64"](A @ gone)
             # g = d - l; d⟨g⟩ = g; g = g⟨g <= k⟩: the vertices whose degrees have fallen to k
             gone << binary.minus(left & lost)

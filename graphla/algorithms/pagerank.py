@@ -3,8 +3,8 @@
 The ranks of S. Brin and L. Page (1998) are computed by the power method. From a *dangling* vertex,
 which has no out-edges, the walker always jumps.
 
-Invariants, at the head of each round:
-- rank is full, has no negative value, and adds up to 1 except for rounding;
+Invariants, at the start of each round:
+- rank is full, has no negative value, and adds up to 1, up to rounding;
 - share is full; it holds alpha divided by the total weight of the out-edges, and 0 at a dangling
   vertex;
 - jump and fall (the distribution used at a dangling vertex) are full, have no negative value, and
@@ -64,9 +64,9 @@ def pagerank(
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
         alpha: the probability of following an edge, from 0 to 1.
-        personalization: where jumps lead: a Vector of size n or a mapping from vertex to number. A
-            jump chooses a vertex with a probability proportional to its number; missing vertices
-            count as 0. None makes all vertices equally likely.
+        personalization: the distribution of the jump targets: a Vector of size n or a mapping from
+            vertex to number. A jump chooses a vertex with a probability proportional to its number;
+            missing vertices count as 0. None makes all vertices equally likely.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
         nstart: the initial ranks, which need not add up to 1: a Vector of size n or a mapping from
@@ -142,8 +142,9 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
     for _ in range(walk.rounds):
         # r' = (share ∘ r)A
         following << follow(binary.times(share & rank) @ A)
-        # r' = r' + (1 - α)·jump + (α - Σ r')·fall. The product above has passed on Σ r' along the
-        # edges. The rest of α, which is the share of the dangling vertices, is passed on by `fall`.
+        # r' = r' + (1 - α)·jump + (α - Σ r')·fall. After the product above, Σ r' is the part of α
+        # that followed edges. The rest of α comes from the dangling vertices and is distributed by
+        # `fall`.
         left = max(0.0, alpha - following.reduce(monoid.plus).get(0.0))
         jumps = binary.plus(binary.times(jump, 1 - alpha) & binary.times(fall, left))
         following(binary.plus) << jumps
@@ -167,7 +168,7 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
         _refuse_unfit_sums(degree, alpha, kept)
     else:
         degree = edges_out(A)
-    if degree.nvals == A.nrows and degree.reduce(monoid.min).get(0) > 0:  # faster than with a mask
+    if degree.nvals == A.nrows and degree.reduce(monoid.min).get(0) > 0:  # faster: needs no mask
         return binary.truediv(alpha, degree).new(kept)
     if degree.nvals == A.nrows:
         # The degree 0 of a dangling vertex is replaced by 1 before the division; afterwards the
@@ -201,9 +202,9 @@ def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
 def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
     """Return b·jump + (1 - b)·in-degree / edges, where b is the probability of a jump.
 
-    If the ranks are the probabilities of a walker's positions, its next step is a jump with
-    probability b. On an undirected graph, the ranks of a walker that never jumps are proportional
-    to the in-degrees. A few rounds suffice when starting from this mixture.
+    b is chosen so that a walker whose position has this distribution jumps next with probability b.
+    On an undirected graph, the ranks of a walker that never jumps are proportional to the
+    in-degrees. Few rounds suffice when starting from this mixture.
     """
     kept = jump.dtype
     if not A.nvals:

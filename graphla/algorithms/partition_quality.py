@@ -22,8 +22,8 @@ class PartitionQuality(NamedTuple):
 
     Attributes:
         coverage: the fraction of the edges that are within communities.
-        performance: the fraction of the pairs of vertices that are edges within a community, or
-            not adjacent and in different communities.
+        performance: the fraction of the pairs of vertices that are either adjacent and in the same
+            community, or not adjacent and in different communities.
     """
 
     coverage: float
@@ -49,8 +49,8 @@ def partition_quality(
             results refer to vertices by their labels. The values of A are ignored.
         communities: a full Vector of n labels, a mapping from each vertex to a label, or a list of
             sets of vertices. Each vertex must be in exactly one community.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         PartitionQuality: the coverage and the performance.
@@ -80,8 +80,8 @@ def partition_quality(
     rows, columns, _ = A.to_coo(values=False, copy=False)
     is_inside, is_loop = labels[rows] == labels[columns], rows == columns
     loops = int(is_loop.sum())
-    # Pairs count in both directions. So an undirected edge counts twice, and a self-loop must count
-    # twice as well.
+    # Each pair is counted in both directions. So an undirected edge counts twice, and a self-loop
+    # must count twice as well.
     extra = 0 if is_directed else loops
     edges, inside = A.nvals + extra, int(is_inside.sum()) + extra
     n = A.nrows

@@ -63,9 +63,9 @@ def path_count(
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector of sources are not on the same device.
         InvalidValue: If `dtype` is not one of the dtypes above, if a weight is negative or NaN, if
-            there are infinitely many shortest paths because they contain a cycle of weight 0 (or a
-            weight is too small to change the distance to which it is added), or if weights are used
-            and A is a Graph whose parallel edges were summed.
+            shortest paths contain a cycle of weight 0, so that their number is infinite, or if
+            weights are used and A is a Graph whose parallel edges were summed. A weight that is too
+            small to change the distance to which it is added counts as 0.
         OverflowError: If a count or distance does not fit in INT64.
 
     Examples:

@@ -34,12 +34,12 @@ def projected_graph(A: Matrix, nodes: Any, measure: str | None = None) -> Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels. The values of A are ignored.
         nodes: a list or array of vertices: one side of a bipartite graph.
-        measure: None for a graph without weights; otherwise the name of the weight of each edge u
-            -> v of the result: "common" is the number of common neighbors; "collaboration" is the
-            sum of 1 / (d(w) - 1) over the common neighbors w of out-degree d(w) > 1; "jaccard" is
-            the number of common neighbors, divided by the number of vertices w with an edge u -> w
-            or w -> v; "overlap" is the number of common neighbors, divided by the smaller of the
-            out-degree of u and the in-degree of v.
+        measure: None for a graph without weights; otherwise the measure that gives the weight of
+            each edge u -> v of the result: "common" is the number of common neighbors;
+            "collaboration" is the sum of 1 / (d(w) - 1) over the common neighbors w of out-degree
+            d(w) > 1; "jaccard" is the number of common neighbors, divided by the number of vertices
+            w with an edge u -> w or w -> v; "overlap" is the number of common neighbors, divided by
+            the smaller of the out-degree of u and the in-degree of v.
 
     Returns:
         Matrix: a Matrix of shape (n, n) with entries between vertices of `nodes`. The dtype is BOOL

@@ -3,14 +3,15 @@
 In a uniform or weighted walk, each step depends only on the weights of the edges. A node2vec walk
 (A. Grover and J. Leskovec, 2016) also considers the previous vertex. After the step u -> v, the
 weight of the step v -> x is multiplied by a factor: 1/p if x = u, 1 if there is an edge u -> x, and
-1/q otherwise. Such a step is drawn with a probability proportional to the weight of the edge, and
-accepted with the probability factor / max(1, 1/p, 1/q); a rejected step is drawn again. After a few
-attempts, the step is drawn from the exact probabilities of all out-edges.
+1/q otherwise. The step v -> x is drawn with a probability proportional to the weight of the edge.
+Let f be the factor of this step: the step is accepted with probability f / max(1, 1/p, 1/q), and
+otherwise another step is drawn. After a few attempts, the step is drawn from the exact
+probabilities of all out-edges.
 
 Random numbers come from a hash of the seed, the walk, the step and the attempt. Weights are scaled
 to integers row by row, so their sums are exact, and the walks are the same on every device.
 
-Invariants, at the head of each step:
+Invariants, at the start of each step:
 - last holds the last vertex of each walk, or -1 if the walk has ended;
 - before holds the previous vertex of each walk, or -1 at the first step.
 """
@@ -37,7 +38,8 @@ ATTEMPTS = 8
 EDGES = 1 << 24
 """Approximate number of out-edges that are processed at once."""
 MORE_ATTEMPTS = 64
-"""Number of attempts while the remaining walks have more than EDGES out-edges in total."""
+"""Maximum number of attempts. After ATTEMPTS attempts, drawing continues only while the out-edges
+of the last vertices of the remaining walks number more than EDGES."""
 
 
 @graph_algorithm(vertices=("nodes",))
@@ -275,7 +277,7 @@ def _factors(steps: _Steps, before: Any, x: Any) -> Any:
 
 
 def _batches(steps: _Steps, last: Any, walks: Any) -> Iterator[Any]:
-    """Yield parts of the walks whose last vertices have at most about EDGES out-edges in total."""
+    """Yield batches of walks whose last vertices together have roughly EDGES out-edges or fewer."""
     if not walks.size:
         return
     v = last[walks]

@@ -77,7 +77,7 @@ def reciprocity(A: Matrix, nodes: Any = None) -> Vector | float | None:
     # b = (A pair Aᵀ) plus.pair 1: the number of neighbors with edges in both directions
     both = binary.pair["INT64"](A & A.T).new().reduce_rowwise(monoid.plus).new()
     r = binary.truediv(binary.times(both, 2).new().dup("FP64") & e.select(">", 0).new()).new()
-    # r⟨e > 0⟩ = 0 at a vertex without edges in both directions
+    # r⟨e > 0⟩ = 0: this remains the value at a vertex whose edges have no reverse edges
     known = Vector("FP64", A.nrows)
     known(e.select(">", 0).new().S) << 0.0
     known(r.S) << r

@@ -24,8 +24,7 @@ class ReliablePaths(NamedTuple, Generic[Parents]):
         probabilities: a Vector of dtype FP64 with the probability of a most reliable path to each
             vertex.
         parents: with `parents=True`, a Vector of dtype INT32 with the predecessor of each vertex on
-            a most reliable path, otherwise None. A source is its own predecessor, unless a path
-            improves its value.
+            a most reliable path, otherwise None. A source is its own predecessor.
     """
 
     probabilities: Vector
@@ -95,7 +94,7 @@ def most_reliable_path(
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector or mask are not on the same device.
-        InvalidValue: If a value of A is not from 0 to 1, or if A is a Graph whose parallel edges
+        InvalidValue: If a value of A is outside [0, 1], or if A is a Graph whose parallel edges
             were summed.
 
     Examples:

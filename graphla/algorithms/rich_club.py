@@ -30,7 +30,7 @@ def rich_club(A: Matrix) -> np.ndarray:
             arguments and results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
-        np.ndarray: an FP64 array with the coefficients of k = 0, 1, ..., as long as at least two
+        np.ndarray: an FP64 array with the coefficient for each k = 0, 1, ... for which at least two
             vertices have a degree above k; empty if the graph has no edges.
 
     Raises:
@@ -58,9 +58,9 @@ def rich_club(A: Matrix) -> np.ndarray:
         return np.zeros(0)
     degree = degrees(A).to_dense(copy=False)
     rows, columns, _ = A.to_coo(values=False, copy=False)
-    # Each edge counts at the smaller degree of its two ends, once per direction.
+    # ends[d]: the number of edges, counted in both directions, whose smaller end degree is d
     ends = send(np.bincount(np.minimum(degree[rows], degree[columns])), "cpu")
-    # N(k) and 2 E(k): subtract the counts at degrees up to k
+    # Subtract the counts for degrees up to k from n to get N(k), and from 2 m to get 2 E(k).
     N = A.nrows - send(np.bincount(degree), "cpu").cumsum()
     N = N[N > 1]
     E = A.nvals - ends.cumsum()

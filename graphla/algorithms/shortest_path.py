@@ -20,7 +20,7 @@ from semirings.exceptions import GraphblasException, InvalidValue
 from semirings.semiring import min_plus
 
 FEW = 64
-"""Number of path vertices that are read one by one. Each read waits for the GPU, so for longer
+"""Up to this many path vertices are read one by one. Each read waits for the GPU, so for longer
 paths all parents are copied to the host.
 """
 

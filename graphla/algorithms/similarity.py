@@ -27,14 +27,14 @@ _Scale = Callable[[Any, Any, Any], Any]
 
 @graph_algorithm(pairs=("ebunch",))
 def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
-    """``J = C / |N(u) ∪ N(v)|``: the fraction of the neighbors of u or v that are common.
+    """``J = C / |N(u) ∪ N(v)|``: the fraction of all neighbors of u and v that are common to both.
 
     Compute the Jaccard similarity of pairs of vertices.
 
     C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
     is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX
-    raises an error for such a graph. Without `ebunch` the result holds up to Σ d² entries of 12
-    bytes, and computing it takes about three times that memory.
+    raises an error for such a graph. Without `ebunch` the result has up to Σ d(v)² entries of 12
+    bytes each, and computing it takes about three times the memory of the result.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -77,8 +77,8 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 
     C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
     is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX
-    raises an error for such a graph. Without `ebunch` the result holds up to Σ d² entries of 12
-    bytes, and computing it takes about three times that memory.
+    raises an error for such a graph. Without `ebunch` the result has up to Σ d(v)² entries of 12
+    bytes each, and computing it takes about three times the memory of the result.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -115,12 +115,12 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
     """``K = C / √(d(u) d(v))``.
 
-    Compute the cosine similarity of pairs of vertices, whose rows of A are treated as 0/1 vectors.
+    Compute the cosine similarity of pairs of vertices: of their rows in A, as vectors of 0 and 1.
 
     C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
     is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX
-    raises an error for such a graph. Without `ebunch` the result holds up to Σ d² entries of 12
-    bytes, and computing it takes about three times that memory.
+    raises an error for such a graph. Without `ebunch` the result has up to Σ d(v)² entries of 12
+    bytes each, and computing it takes about three times the memory of the result.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -200,7 +200,7 @@ def _similarity_densely(A: Matrix, N: Matrix, degree: np.ndarray, scale: _Scale)
 
 
 def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> Matrix:
-    """Return the similarity of each vertex in `rows` and each vertex with a common neighbor.
+    """Return the similarity of each vertex in `rows` to each vertex that shares a neighbor with it.
 
     The similarity is the number of common neighbors divided by a number that `scale` computes.
     """

@@ -1,10 +1,10 @@
 """Spanning forest: edges with minimum total weight, without cycles, that connect each component.
 
-The algorithm is due to O. Borůvka (1926). In each round, every tree takes its outgoing edge with
-the smallest number. Edges are numbered in order of weight, and edges of equal weight in order of
-their vertices. All numbers are distinct, so no cycle can form.
+The algorithm is due to O. Borůvka (1926). In each round, every tree takes, of the edges that leave
+it, the one with the smallest number. Edges are numbered in order of weight, and edges of equal
+weight in order of their vertices. All numbers are distinct, so no cycle can form.
 
-Invariants, at the head of each round of the definition:
+Invariants, at the start of each round of the definition:
 - the edges of F belong to the minimum spanning forest, and contain no cycle;
 - label(i) is the smallest vertex of i's tree in F; S holds the edges between different trees.
 """
@@ -29,7 +29,7 @@ from semirings.semiring import min_first, min_second
 def spanning_forest(
     A: Matrix, weight: bool | str | None = True, *, maximum: bool = False, ignore_nan: bool = False
 ) -> Matrix:
-    """``F⟨T⟩ = A``, where T ⊆ A is the lightest acyclic set of edges with the components of A.
+    """``F⟨T⟩ = A``, where T is a minimum-weight acyclic edge set with the same components as A.
 
     Find a minimum spanning tree of each component.
 
@@ -109,7 +109,7 @@ def _number_edges(U: Matrix, maximum: bool) -> Matrix:
 
     With `maximum`, the heaviest edge comes first.
     """
-    W, _ = number_values(U)  # INT64 ranks of the weights, which can be negated
+    W, _ = number_values(U)  # replace the weights by INT64 ranks, whose negation is exact
     R = rank_entries(unary.ainv(W).new() if maximum else W)
     return binary.any(R | R.T).new()
 

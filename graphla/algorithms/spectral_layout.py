@@ -31,12 +31,12 @@ def spectral_layout(
 ) -> tuple[Vector, ...]:
     """``L x = λ x`` for the smallest eigenvalues λ of the Laplacian matrix L, except the first.
 
-    Compute positions of the vertices at which connected vertices are close to each other.
+    Compute positions of the vertices that place adjacent vertices close to each other.
 
     Each coordinate is an eigenvector of L, which minimizes Σ A(i, j) (x(i) - x(j))² among the
-    vectors of the same length that are orthogonal to the earlier ones and to the constant vector.
-    The products run on the device of A, and the other steps of the iteration on the CPU. A round
-    takes O(n + m) time.
+    vectors of the same norm that are orthogonal to the earlier ones and to the constant vector. The
+    products run on the device of A, and the other steps of the iteration on the CPU. A round takes
+    O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -122,5 +122,5 @@ def _smallest_eigenvectors(L: Matrix, count: int) -> np.ndarray:
 
 
 def _bound(L: Matrix) -> float:
-    """Return twice the largest degree plus 1, which exceeds each eigenvalue of L."""
+    """Return 2d + 1, where d is the largest degree. This exceeds each eigenvalue of L."""
     return 2.0 * float(L.diag().reduce(monoid.max).get(0.0)) + 1.0

@@ -1,9 +1,10 @@
 """Single-source shortest paths: the minimum total weight of a path to each vertex.
 
 Algebraically, the result is a closure: the least vector d with d = d min (d min.+ A) and d = 0 at
-the source. Only distances that have decreased are multiplied again. The smallest of them come
-first, so that only few distances are multiplied before they are final (Δ-stepping, U. Meyer and P.
-Sanders, 2003; with one near and one far set, as in A. Davidson et al., 2014).
+the source. In each round, only edges from vertices whose distance has decreased are relaxed. The
+vertices with the smallest distances come first, so that few edges are relaxed before the distance
+of their vertex is final (Δ-stepping, U. Meyer and P. Sanders, 2003; with one near and one far set,
+as in A. Davidson et al., 2014).
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class ShortestPaths(NamedTuple, Generic[Parents]):
         distances: a Vector with the length of a shortest path to each vertex: FP64 if the weights
             are floating-point numbers, otherwise INT64.
         parents: with `parents=True`, a Vector of dtype INT32 with the predecessor of each vertex on
-            a shortest path, otherwise None. A source is its own predecessor, unless a path improves
-            its value.
+            a shortest path, otherwise None. A source is its own predecessor, unless a path of
+            negative length leads to it from another source.
     """
 
     distances: Vector
@@ -97,9 +98,9 @@ def sssp(
     Find shortest paths from one or several vertices to all other vertices, with weights of at least
     0.
 
-    An entry with value 0 is an edge of length 0. Only distances that decreased are multiplied
-    again. The smallest of them come first, so that few distances are multiplied before they are
-    final.
+    An entry with value 0 is an edge of length 0. In each round, only edges from vertices whose
+    distance has decreased are relaxed. The vertices with the smallest distances come first, so that
+    few edges are relaxed more than once.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -1,15 +1,17 @@
 """Strong components: sets of vertices that all reach each other.
 
 The CPU finds them with a depth-first search, and a GPU in one kernel launch
-(`backends/cuda/strong_components.cu`). `definition` cuts the graph in rounds. The vertices of a
-component reach the same vertices, and are reached by the same vertices. In a random order of all
-vertices, let f(v) be the first vertex that reaches v, and b(v) the first vertex that v reaches. If
-the ends of an edge differ in f or b, the edge leads from one component to another and is removed.
-If f(v) = b(v), then f(v) is in the component of v. As in quicksort, the random order splits a chain
-of components in about log n rounds (Fleischer, Hendrickson and Pınar, 2000; Orzan, 2004).
+(`backends/cuda/strong_components.cu`). `definition` works in rounds, each of which removes edges
+between components. The vertices of a component reach the same vertices, and are reached by the same
+vertices. In a random order of all vertices, let f(v) be the first vertex that reaches v, and b(v)
+the first vertex that v reaches. If the ends of an edge differ in f or b, the edge leads from one
+component to another and is removed. If f(v) = b(v), then f(v) is in the component of v. As in
+quicksort, the random order splits a chain of components in about log n rounds (Fleischer,
+Hendrickson and Pınar, 2000; Orzan, 2004).
 
-Invariants, at the head of each round:
-- own(v), if known, is the rank of a vertex in v's component, the same for the whole component;
+Invariants, at the start of each round:
+- own(v), if known, is the rank of one vertex of v's component; all vertices of a component have the
+  same own(v);
 - rest holds all edges within components for which `own` is unknown, and some edges between such
   components.
 """
@@ -99,7 +101,7 @@ def is_strongly_connected(A: Matrix) -> bool:
 
 
 def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
-    """Compute the labels in rounds of two closures each.
+    """Compute the labels in rounds; each round computes two closures.
 
     With `from_hub`, the component of a vertex with many edges is found first: in most graphs that
     is the largest component.

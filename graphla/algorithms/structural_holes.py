@@ -1,4 +1,4 @@
-"""Structural holes: missing edges between the neighbors of a vertex, which give it influence.
+"""Structural holes: a vertex gains influence if edges between its neighbors are missing.
 
 The constraint and the effective size of R. Burt (1992) measure how strongly the neighbors of a
 vertex are connected to each other. S. Borgatti (1997) simplifies the effective size.
@@ -26,8 +26,9 @@ def constraint(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
 
     Compute Burt's constraint of each vertex.
 
-    W = A + Aᵀ, and P(u, v) = W(u, v) / Σ W(u, w) is the share of v in the weight of u. A vertex
-    with a self-loop is its own neighbor, as in NetworkX. Takes at most O(m √m) time.
+    W = A + Aᵀ, and P(u, v) = W(u, v) / Σ W(u, w) is the fraction of the total edge weight of u that
+    belongs to the edges between u and v. A vertex with a self-loop is its own neighbor, as in
+    NetworkX. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -66,7 +66,7 @@ def topological_sort(A: Matrix) -> list[int]:
 
 @graph_algorithm()
 def topological_generations(A: Matrix) -> list[list[int]]:
-    """``g(j) = max {g(i) + 1 : i -> j is an edge}``, and 0 without in-edges.
+    """``g(j) = max {g(i) + 1 : i -> j is an edge}``, or 0 if j has no in-edges.
 
     Group the vertices by the number of edges of a longest path to them.
 
@@ -104,7 +104,7 @@ def topological_generations(A: Matrix) -> list[list[int]]:
 
 @graph_algorithm()
 def is_directed_acyclic_graph(A: Matrix, *, directed: bool | None = None) -> bool:
-    """``A^n`` has no entry, over truth values.
+    """``A^n`` over the semiring lor.land has no entry.
 
     Return whether a graph is directed and has no cycle.
 
@@ -114,8 +114,8 @@ def is_directed_acyclic_graph(A: Matrix, *, directed: bool | None = None) -> boo
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels. The values of A are ignored.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is directed.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as directed.
 
     Returns:
         bool: whether there is neither a cycle nor a self-loop. An undirected graph is never a
@@ -192,7 +192,7 @@ def _remove_generations(A: Matrix, degree: Vector) -> Vector:
     while frontier.nvals:
         # g⟨f⟩ = round
         generation(frontier.S) << round
-        # l⟨¬g, r⟩ = f plus.pair A: the number of in-edges that are removed
+        # l⟨¬g, r⟩ = f plus.pair A: the number of in-edges that each remaining vertex loses
         lost(~generation.S, replace) << plus_pair["INT64"](frontier @ A)
         # f = d - l; d⟨f⟩ = f; f = f⟨f = 0⟩
         frontier << binary.minus(degree & lost)

@@ -22,8 +22,8 @@ def transitive_reduction(A: Matrix) -> Matrix:
 
     Drop each edge i -> j for which there is another path from i to j.
 
-    The result is the smallest graph with the same paths. Takes O(n m) time in the worst case. On a
-    GPU, the function computes the transitive closure, which may hold n² / 2 entries.
+    The result is the smallest graph with the same reachability. Takes O(n m) time in the worst
+    case. On a GPU, the function computes the transitive closure, which may hold n² / 2 entries.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -52,7 +52,7 @@ def transitive_reduction(A: Matrix) -> Matrix:
             1972.
     """
     order, _ = sort_by_generation(A)
-    # An edge u -> v is replaced only if u has other out-edges and v has other in-edges.
+    # An edge u -> v can be redundant only if u has other out-edges and v has other in-edges.
     many_out, many_in = (degrees(x).select(">", 1).new() for x in (A, A.T.new()))
     into = binary.first(A & many_in).new().reduce_rowwise(monoid.any).new()
     if not into.dup(mask=many_out.S).nvals:
@@ -62,14 +62,14 @@ def transitive_reduction(A: Matrix) -> Matrix:
 
 def definition(A: Matrix) -> Matrix:
     """Compute the reduction from the transitive closure, which may hold n² / 2 entries."""
-    # D⟨A⟩ = A lor.pair A⁺: the edges that a path of at least two edges replaces
+    # D⟨A⟩ = A lor.pair A⁺: the edges that are redundant because of a longer path
     dropped = lor_pair(A @ transitive_closure(A)).new(mask=A.S)
     # R⟨¬D⟩ = A
     return A.dup(mask=~dropped.S)
 
 
 def _reduce_on_cpu(A: Matrix, order: np.ndarray) -> Matrix:
-    """Compute the reduction with sets of reached vertices, stored as bits, in O(n m / 62) steps."""
+    """Compute the reduction in n m / 62 steps: a word of 62 bits marks 62 reached vertices."""
     indptr, columns, _ = A.to_csr(copy=False)
     positions = np.empty_like(order)
     positions[order] = np.arange(order.size)

@@ -1,4 +1,4 @@
-"""Triadic census: the numbers of groups of three vertices of each of the 16 possible types.
+"""Triadic census: for each of the 16 possible types of triads, the number of such triads.
 
 The names of the types are those of P. Holland and S. Leinhardt (1970): the numbers of mutual,
 asymmetric and missing pairs, then U (up), D (down), T (transitive) or C (cyclic).

@@ -1,9 +1,9 @@
 """k-truss: the largest subgraph in which each edge is in enough triangles.
 
-The k-truss is due to J. Cohen (2005). The definition is a loop of masked products. The loop is that
-of LAGraph (T. Davis, 2018), except that it processes each edge only once.
+The k-truss is due to J. Cohen (2005). The definition is a loop of masked products. The loop follows
+LAGraph (T. Davis, 2018), except that it processes each edge only once.
 
-Invariants, at the head of each round:
+Invariants, at the start of each round:
 - N holds the remaining edges: it is symmetric, without self-loops, and all its values are true
 - F holds each edge of N once, in the row of the end with the larger degree in the original graph
 - S(u, v), for (u, v) in F, is the number of triangles in N on the edge {u, v}; an edge without

@@ -1,13 +1,13 @@
 """VoteRank: choose vertices that spread information well, one after another.
 
 J.-X. Zhang et al. (2016) let the vertices vote. In each round, each vertex gives a vote to each of
-its neighbors, and the vertex with the most votes is chosen. The votes of its neighbors then count
-less, so the next vertex is chosen in another part of the graph.
+its neighbors, and the vertex with the most votes is chosen. Afterwards the votes of its neighbors
+count less, so the next vertex is chosen in another part of the graph.
 
 Invariants, at the start of each round:
 - order lists the chosen vertices;
-- ability(v) is the weight of the votes of v: 0 for each chosen vertex; for another vertex 1, minus
-  n / m for each chosen vertex that has an edge to it, but at least 0.
+- ability(v) is the weight of the votes of v. It is 0 for each chosen vertex v, and otherwise max(0,
+  1 - c n / m), where c is the number of chosen vertices with an edge to v.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def voterank(
             other vertex receives a vote.
         weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute,
             each edge counts with its value in A, which must be at least 0.
-        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
-            Matrix is undirected if it is symmetric.
+        directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
+            a Matrix counts as undirected if it is symmetric.
 
     Returns:
         list[int]: the chosen vertices; fewer than `number_of_nodes` if no vertex receives a vote.

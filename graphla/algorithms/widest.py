@@ -24,8 +24,7 @@ class WidestPaths(NamedTuple, Generic[Parents]):
     Attributes:
         widths: a Vector with the dtype of A that holds the width of a widest path to each vertex.
         parents: with `parents=True`, a Vector of dtype INT32 with the predecessor of each vertex on
-            a widest path, otherwise None. A source is its own predecessor, unless a path improves
-            its value.
+            a widest path, otherwise None. A source is its own predecessor.
     """
 
     widths: Vector
@@ -68,7 +67,7 @@ def widest_path(
 ) -> WidestPaths[Any]:
     """``w = w max (w max.min A)``, until w does not change.
 
-    Find paths from a source whose narrowest edge is as wide as possible.
+    Find widest paths from a source: paths on which the narrowest edge is as wide as possible.
 
     Takes about O(m) time.
 

@@ -92,8 +92,8 @@ class Costs(NamedTuple):
 
     # cost of adding one entry to an output in a push; `config.push_cost` overrides it
     push_entry: float
-    # Cost of adding one entry to an output in a push with the monoid `any`, under which an output
-    # may be any one of its terms.
+    # Cost of adding one entry to an output in a push with the monoid `any`. An output may then be
+    # any one of its terms, such as the first.
     push_first: float
     # Cost of adding one entry to an output in a push whose terms must be added in a fixed order,
     # because results must be deterministic.
@@ -122,7 +122,7 @@ class Backend(Protocol):
 
     costs: Costs
 
-    # --- arrays; NumPy functions also accept the arrays of other devices (NEP 13, NEP 18) -------
+    # --- arrays. NumPy functions also accept arrays of GPUs (NEP 13, NEP 18). -------------------
     def asarray(self, values: Any, dtype: Any = None) -> Array:
         """Return `values` as an array of this device, copied only if necessary."""
         ...
@@ -189,8 +189,8 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """For each output o that the mask allows, compute the sum of the terms of row o of the
-        matrix `rows` with the vector u."""
+        """For each output o that the mask allows, compute the product, over the semiring, of row o
+        of the matrix `rows` and the vector u."""
         ...
 
     def push(
@@ -201,8 +201,8 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """Multiply each entry u(k) by the entries of row k of the matrix `columns`. Add the product
-        with an entry in column o to output o."""
+        """Multiply each entry u(k) by the entries of row k of the matrix `columns`. If such an
+        entry is in column o, add the product to output o."""
         ...
 
     def count_edges(self, a: Csr, rows: Array) -> int:
@@ -355,8 +355,8 @@ class Backend(Protocol):
         """Return the dependencies of Brandes' algorithm, added up over all sources. Return None if
         the device does not implement this.
 
-        The dependency of a source on a vertex or an edge is the sum, over all other vertices t, of
-        the fraction of the shortest paths from the source to t that contain this vertex or edge.
+        The dependency of a source s on a vertex or an edge x is the sum, over all other vertices t,
+        of the fraction of the shortest paths from s to t that contain x.
         """
         ...
 
@@ -504,9 +504,9 @@ class Backend(Protocol):
         turns_of(k) returns the order in which round k visits the vertices, and for each vertex a
         salt below 2^31, which breaks ties. A vertex keeps its label if no other label has a larger
         sum of weights in its row of `links`. Otherwise it takes the label with the largest sum.
-        Among several such labels, it takes the one with the largest hash of label and salt or, if
-        its salt is 2^15, the largest label. `back` is the transpose of `links`. The rounds end when
-        no label changes.
+        Among several such labels, it takes the one with the largest hash of label and salt. A salt
+        of 2^15 turns this hash into the identity, so that the vertex takes the largest label.
+        `back` is the transpose of `links`. The rounds end when no label changes.
         """
         ...
 
@@ -525,12 +525,12 @@ class Backend(Protocol):
     def refine_communities(self, request: CommunityMoves) -> Array | None:
         """Divide the communities in `request.start` into parts, and return them as int32[n].
 
-        Initially each vertex is its own part. The vertices are visited in a random order. A visited
-        vertex v that is alone in its part, and whose edges to the rest of its community weigh at
-        least as much as expected by chance, joins the part of its community in which its gain is
-        the largest. It joins only parts whose edges to the rest of the community also weigh at
-        least as much as expected. If no gain exceeds margin·(out(v) + into(v)), v stays alone. So
-        each part is connected.
+        Initially each vertex is its own part. A part is well connected if its edges to the rest of
+        its community weigh at least as much as expected by chance. The vertices are visited in a
+        random order. If a visited vertex v is the only vertex of its part, and this part is well
+        connected, v joins another well-connected part of its community: the one in which its gain
+        is the largest. If no gain exceeds margin·(out(v) + into(v)), v stays alone. A gain requires
+        an edge between v and the part, so each part is connected.
         """
         ...
 
@@ -579,7 +579,7 @@ class Backend(Protocol):
 
 
 class Streams(Protocol):
-    """Functions that order the work on a device that runs asynchronously, such as a GPU."""
+    """Functions that synchronize the work on an asynchronous device, such as a GPU."""
 
     def resolve_device(self, device: str) -> str:
         """Return the full name of a device."""
@@ -591,25 +591,26 @@ class Streams(Protocol):
         ...
 
     def add_stamp(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the new stamps (marks of points in streams) of a store to which the current stream
-        has just added another form, such as CSC. `stamps` are the previous stamps of the store."""
+        """Return the stamps of a store after the current stream has added another form, such as
+        CSC, to the store. A stamp marks a point in a stream. `stamps` are the previous stamps of
+        the store."""
         ...
 
     def merge_stamps(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
-        """Return `stamps` (marks of points in streams), plus the stamps in `others` of streams that
-        have no stamp in `stamps`. A store that may share memory with other stores needs their
-        stamps too."""
+        """Return `stamps`, and one stamp from `others` for each further stream that has a stamp
+        there. A stamp marks a point in a stream. A store that may share memory with other stores
+        needs their stamps too."""
         ...
 
     def foreign_stamps(self, operands: Iterable[Any]) -> list[Any]:
-        """Return the stamps of the operands that belong to streams other than the current one."""
+        """Return those stamps of the operands that were made in streams other than the current
+        one."""
         ...
 
     def wait_for(self, stamps: tuple[Any, ...]) -> bool:
-        """Make the current stream wait until the streams of these stamps have reached the points
-        that the stamps mark.
+        """Make the current stream wait until all points that these stamps mark have been reached.
 
-        Return whether any of the stamps belongs to a stream other than the current one.
+        Return whether any of the stamps was made in a stream other than the current one.
         """
         ...
 
@@ -633,8 +634,8 @@ class Streams(Protocol):
         ...
 
     def explain(self, error: BaseException, name: str, device: str) -> Exception | None:
-        """Return the exception to raise instead of an error of this device, or None to keep the
-        error."""
+        """Translate an error of this device into the exception to raise instead. Return None if the
+        error itself is to be raised."""
         ...
 
     def adopt(self, array: Any) -> Array:
@@ -669,7 +670,7 @@ def backend(device: str) -> Backend:
 
 @cache
 def streams(device: str) -> Streams:
-    """Return the functions that order the work on a device other than "cpu"."""
+    """Return the functions that synchronize the work on a device other than "cpu"."""
     backend(device)
     return cast(Streams, import_module("graphla.backends.cuda.streams"))
 

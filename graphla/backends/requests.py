@@ -1,4 +1,4 @@
-"""Requests to a backend and their results: one frozen dataclass each.
+"""Requests to a backend and their results. Each request and each result is a frozen dataclass.
 
 `out` is the matrix in CSR form: row v contains the edges out of v. `into` is the same matrix in CSC
 form, or None if that form does not exist; in that case traversals only push. All arrays are on the
@@ -34,7 +34,7 @@ class Level(NamedTuple):
     """One level or round of a traversal, as recorded while the traversal ran."""
 
     direction: str  # "push" or "pull"; it may also say where the level ran, as in "push, block"
-    frontier: int  # number of vertices whose edges the level followed
+    frontier: int  # number of vertices expanded at this level
     edges: int  # an upper bound on the number of edges examined
     seconds: float
 
@@ -59,7 +59,7 @@ class Search:
     The start vertices `starts` have level 0. They are an int32 array of distinct vertices: an array
     on the device or, if there are few of them, a NumPy array. A vertex that the mask does not allow
     is neither reached nor expanded, unless it is a start vertex. `limit` is the largest level. If
-    the dtype of the levels has one byte, a level above 254 raises OverflowError. If `parents` is
+    the levels are stored as one byte each, a level above 254 raises OverflowError. If `parents` is
     "any", the parent of a vertex is any neighbor that is one level closer to the start vertices. If
     it is "least", the parent is the smallest such neighbor. Matrix values are not read. While the
     host waits for a device, the backend may call `meanwhile` once, with the arrays `levels`,
@@ -111,22 +111,24 @@ class Closure:
     """A request for the least fixpoint of x = x ⊕ xA, or for the value of x after `limit` products.
     The methods are:
 
-    - "improving": only entries that have improved are multiplied again. ⊕ must select one of its
-      operands, ⊗ must distribute over ⊕, and `limit` is ignored.
+    - "improving": each round multiplies the entries x(k) that have improved by the entries A(k, j),
+      and adds the products to x. ⊕ must select one of its operands, ⊗ must distribute over ⊕, and
+      `limit` is ignored.
     - "near_far": like "improving", but near entries are multiplied before far ones. An entry is
       near if its value is within `delta` of the best pending value. If `delta` is None, the backend
       chooses it. ⊕ must be min or max, and x ⊗ a must never be better than x.
     - "rounds": each round computes x ⊕ xA from the values of the previous round, until nothing
-      changes or `limit` products have run. ⊗ may be any operator. The parent of an entry is set in
-      the round that wrote the entry.
+      changes or `limit` products have run. ⊗ may be any operator. A round that writes an entry also
+      sets the parent of the entry.
 
     x has the semiring's return type; values of A are cast to the type of the second operand of ⊗.
     The closure never writes entries that the mask does not allow. If x initially has such entries,
-    they are kept and multiplied. An entry improves if its bits change. Values that still improve
-    after `turns` rounds may keep improving forever around a cycle. So the closure then returns the
-    current values with `settled` False, and the caller may continue from these values. The semiring
-    must not be positional. If `enough` is given, "near_far" may end as soon as the values that
-    `enough` describes are final; other values may then be missing or not final.
+    they keep their values, and are multiplied like other entries. An entry improves if its bits
+    change. Values that still improve after `turns` rounds may keep improving forever around a
+    cycle. So the closure then returns the current values with `settled` False, and the caller may
+    continue from these values. The semiring must not be positional. If `enough` is given,
+    "near_far" may end as soon as the values that `enough` describes are final; other values may
+    then be missing or not final.
     """
 
     out: Csr
@@ -184,7 +186,8 @@ class MultiSearch:
 
 
 class Reach(NamedTuple):
-    """Totals of each of k searches. Each field is an int64 array of length k."""
+    """The totals of k searches. Each field is an int64 array of length k, with one element per
+    search."""
 
     count: Array  # number of reached vertices, including the start
     total: Array  # the sum of the levels of the reached vertices
@@ -207,8 +210,8 @@ class MultiSearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """A request for the dependencies of distinct sources (int32) on the vertices, and optionally on
-    the edges, of a graph.
+    """A request for the dependencies (Brandes) of the sources on the vertices of a graph and,
+    optionally, on the edges. `sources` is an int32 array of distinct vertices.
 
     A shortest path has the fewest edges or, if `is_weighted`, the smallest total weight. In the
     latter case all weights must be positive.
@@ -332,16 +335,16 @@ class GreedyMergers:
 class PageRank:
     """A request for the PageRank of each vertex.
 
-    Rounds start from the ranks in `rank`, and end when a round changes the ranks by less than
-    `least`. At most `rounds` rounds run. All arrays have length n and the same dtype, float32 or
+    The iteration starts from the ranks in `rank`. It ends when a round changes the ranks by less
+    than `least`, or after `rounds` rounds. All arrays have length n and the same dtype, float32 or
     float64.
     """
 
     into: Csr
     share: Array  # alpha divided by the total weight of the out-edges; 0 for a dangling vertex
     rank: Array
-    jump: Array  # the probability that a random jump ends at each vertex
-    fall: Array  # the probability that a step from a dangling vertex leads to each vertex
+    jump: Array  # for each vertex, the probability that a random jump leads to it
+    fall: Array  # for each vertex, the probability that a step from a dangling vertex leads to it
     alpha: float
     least: float
     rounds: int
@@ -363,7 +366,7 @@ class Ranks:
 
 @dataclass(frozen=True, slots=True)
 class Forces:
-    """A request for the forces of ForceAtlas2 between vertices."""
+    """A request for the ForceAtlas2 forces between vertices."""
 
     links: Csr  # float64: the weights of the edges
     points: Array  # float64[n, dim]: the positions

@@ -1,5 +1,5 @@
-"""Functions on the values of entries, for arrays of any device. NumPy functions call CuPy for
-arrays on a GPU (NEP 18)."""
+"""Functions for arrays of values, on any device. NumPy functions call CuPy for arrays on a GPU (NEP
+18)."""
 
 from __future__ import annotations
 

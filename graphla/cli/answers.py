@@ -35,7 +35,10 @@ class Top:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of a command. The screen shows `facts` and `top`; a file gets the other fields."""
+    """The result of a command.
+
+    The screen shows `facts` and `top`. An output file contains the other fields.
+    """
 
     facts: list[tuple[str, str]]
     # vectors by column name; all of them have entries at the same indices
@@ -69,7 +72,7 @@ def _decimal(value: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a percentage such as 12.3%; 0.0% means exactly none, and 100.0% exactly all."""
+    """Return a percentage such as 12.3%. Only exact results are shown as 0.0% or 100.0%."""
     if 0 < part < whole * 0.0005:
         return "less than 0.1%"
     if whole * 0.9995 <= part < whole:

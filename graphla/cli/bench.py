@@ -70,7 +70,7 @@ def _choose(only: str | None) -> list[Algorithm]:
     table = {each.name: each for each in ALGORITHMS}
     for name in only.split(","):
         if name not in table:
-            raise InvalidValue(f"--only has {name!r}, but the algorithms are {', '.join(table)}")
+            raise InvalidValue(f"--only lists {name!r}, which is not one of {', '.join(table)}")
     return [table[name] for name in only.split(",")]
 
 
@@ -128,9 +128,9 @@ class _Worker:
         return None, f"the process that ran it ended ({why})"
 
     def end(self, *, is_over: bool = False) -> int | None:
-        """Kill the process. Return its exit code, or None if it was still running.
+        """End the process. Return its exit code, or None if it was still running and was killed.
 
-        If `is_over` is True, the process is about to end by itself; wait for its end first.
+        If `is_over` is True, the process is ending by itself, so wait up to 5 s before killing it.
         """
         process, self._process = self._process, None
         if process is None:

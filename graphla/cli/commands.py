@@ -33,7 +33,7 @@ def main(words: Sequence[str] | None = None) -> int:
             _COMMANDS[options.command](options)
         if sys.stdout:  # sys.stdout is None if the caller closed it
             sys.stdout.flush()
-    except BrokenPipeError:  # the reader of our output, such as `head`, has ended
+    except BrokenPipeError:  # the program that reads our output, such as `head`, has exited
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except KeyboardInterrupt:

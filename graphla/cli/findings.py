@@ -68,7 +68,7 @@ def of_set(graph: Graph, found: Vector, name: str) -> Answer:
 
 
 def partition(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
-    """Return the answer for a partition: the number of parts, and the largest ones."""
+    """Return the answer for a partition: the number of parts, and the largest parts."""
     parts, sizes = np.unique(found.to_coo()[1], return_counts=True)
     order = np.lexsort((parts, -sizes))[:rows]
     facts = [(plural(name), number(parts.size))]

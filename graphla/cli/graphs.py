@@ -48,7 +48,7 @@ def read(options: Namespace) -> Graph:
 
 
 def read_to_convert(options: Namespace) -> tuple[Any, Sequence[str] | None]:
-    """Return the vector or matrix in `options.graph`, and its labels, or None if it has none."""
+    """Return the vector or matrix in `options.graph`, and its labels (None if there are none)."""
     if options.undirected or options.unweighted:
         graph = read(options)
         return graph.matrix, graph.labels if graph.has_names else None
@@ -104,9 +104,10 @@ def _read_file(source: Any, format: str, options: Namespace) -> tuple[Any, Seque
 
 
 def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict[str, Any]:
-    """Return a dict of those options for edge lists that the user has set.
+    """Return a dict of the edge-list options that the user has set.
 
-    Raise an error if one of them is not in `known`, the options that apply to the input `name`.
+    Raise an error if one of these options is not in `known`, the options that apply to the input
+    `name`.
     """
     given = {}
     for option in _OPTIONS["edgelist"]:
@@ -120,7 +121,7 @@ def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict
 
 
 def _in_options(error: Exception) -> str:
-    """Return the error message; its advice names command-line options, not Python arguments."""
+    """Return the message of the error, with advice on options instead of Python arguments."""
     problem = str(error)
     if isinstance(error, io.ParseError) and error.option:
         return f"{problem.removesuffix(error.advice)} ({error.option})"

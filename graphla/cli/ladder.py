@@ -60,7 +60,11 @@ def run(options: Namespace) -> None:
 
 
 def _picture(options: Namespace) -> str | None:
-    """Return the file of the chart, or None. Without --chart, the chart is drawn if possible."""
+    """Return the path of the chart, or None to draw no chart.
+
+    Without --chart, a chart is drawn if matplotlib is installed and the current folder is
+    writable.
+    """
     if options.chart is not None:
         return None if options.chart == NOWHERE else options.chart
     can_be = find_spec("matplotlib") is not None and os.access(".", os.W_OK)
@@ -130,8 +134,8 @@ def _needs(row: Row) -> _Cells:
 def _notes(found: Comparison) -> list[str]:
     notes = [
         "time, levels and launches are means per search (on the CPU, a launch is an operation on",
-        "whole arrays); moved: minimum number of bytes that a search reads and writes; "
-        "-: not available",
+        "whole arrays); `moved` is the minimum number of bytes that a search reads and writes; "
+        "`-` means that a value is not available",
     ]
     if found.slow:
         notes.append(f"{', '.join(found.slow)}: no search finished within --limit")

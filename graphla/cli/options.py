@@ -18,7 +18,7 @@ _PREFIX = "own "  # prefix of the attributes in which argparse stores an algorit
 _SWITCHES = ("weight", "distance")
 
 WORDS = {
-    "beta": "the value of each vertex before walks are counted",
+    "beta": "the constant that is added to the centrality of each vertex",
     "center": "exclude the center vertex itself",
     "communities": "the communities: a file with lines `vertex,community`, or a=1,b=2,...",
     "count_zeros": "exclude vertices with value 0 from the mean",
@@ -42,7 +42,7 @@ WORDS = {
     "nstart": "the start values: a file with lines `vertex,value`, or a=1,b=2,...",
     "personalization": "jump targets: a file with lines `vertex,weight`, or a=1,b=2,...",
     "radius": "the maximum distance from the center vertex",
-    "reflexive": "whether each vertex reaches itself",
+    "reflexive": "count each vertex as reachable from itself",
     "resolution": "values above 1 favor small communities, values below 1 favor large ones",
     "seed": "the seed of the random number generator",
     "source": "the vertex to start from",
@@ -170,7 +170,7 @@ def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
     The option is either text like a=1,b=2 or the name of a file in the format that --output writes.
     """
     if not text:
-        raise InvalidValue(f"--{name} is '', but should be a file or a=1,b=2,...")
+        raise InvalidValue(f"--{name} is empty, but should be a file or a=1,b=2,...")
     if "=" in text:
         rows = [each.rsplit("=", 1) for each in text.split(",")]
     else:

@@ -135,7 +135,7 @@ def _no_command(word: str, commands: tuple[str, ...]) -> str:
         meant = [SYNONYMS.get(plain, plain)]
     problem = f"there is no command {word!r}"
     if not meant:
-        return f"{problem}; `graphla --help` lists them"
+        return f"{problem}; `graphla --help` lists the commands"
     return f"{problem}; did you mean {' or '.join(meant)}?"
 
 
@@ -190,7 +190,7 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
     _add_computing(command).add_argument(
         "--explain",
         action="store_true",
-        help="list the operations that ran, with the direction of each and the reason for it",
+        help="list the operations that ran; for each, its direction (push or pull) and the reason",
     )
     command.set_defaults(command="algorithm", algorithm=algorithm)
 
@@ -240,13 +240,13 @@ def _add_ladder(commands: Any) -> None:
         commands,
         "ladder",
         "compare strategies of breadth-first search on a graph",
-        "Runs breadth-first search from the same random vertices with each strategy that is known "
-        "from the literature. The strategies range from a queue on one thread to a single kernel "
+        "Runs breadth-first search from the same random vertices with several strategies from the "
+        "literature. The strategies range from a queue on one thread to a single kernel "
         "launch on a GPU that runs the whole search. Prints the speed of each strategy on GRAPH "
         "and the resources that the strategy uses. The levels of each search are compared with "
         "those of the first strategy; a difference is an error. docs/ladder.md explains the "
         "strategies. Strategies that need a GPU do not run on the CPU. The CPU versions of the "
-        "others are mostly written in NumPy, for explanation rather than for speed.",
+        "others are mostly written in NumPy, for clarity rather than speed.",
         ("graphla ladder road-NY", "graphla ladder web.npz --device cuda --chart web.png"),
     )
     _add_graph(command)
@@ -262,7 +262,7 @@ def _add_ladder(commands: Any) -> None:
         type=_natural,
         default=32,
         metavar="N",
-        help="number of random start vertices that have out-edges (default: 32)",
+        help="number of start vertices, drawn from the vertices with out-edges (default: 32)",
     )
     group.add_argument(
         "--seed",

@@ -62,7 +62,8 @@ def _why_unsafe(path: Path | os.DirEntry[str], but: int = 0) -> str | None:
     other user could.
 
     A path is safe if this user or root owns it, and if no other user can write to it. The second
-    condition does not apply if the mode of the path has the bit `but`, such as the sticky bit.
+    condition does not apply if the mode of the path has the bit given as `but`, such as the sticky
+    bit.
     """
     try:
         state = path.stat()

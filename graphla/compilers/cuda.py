@@ -1,7 +1,7 @@
 """Specialize a kernel to its operators and dtypes, compile it once, cache it, and launch it.
 
-A kernel is a template in a `.cu` file of a folder that `nvrtc.register` names. Its template
-arguments are the struct `Op`, which is generated from typed operators
+A kernel is a template in a `.cu` file of a folder that was registered with `nvrtc.register`. Its
+template arguments are the struct `Op`, which is generated from typed operators
 (`graphla.compilers.cuda_ops`), followed by dtypes, numbers and flags. Machine code is cached on
 disk; the key is a digest of the program and of all files that it includes. Loaded kernels are also
 cached in memory, separately for each GPU.
@@ -32,13 +32,13 @@ from graphla.settings import current
 _loaded: dict[tuple[Any, ...], Kernel] = {}
 _made: dict[tuple[Any, ...], Kernel] = {}
 _constants: dict[int, Any] = {}
-"""Maps an `id` to the argument `constants` of `load` that has this `id`.
+"""Maps id(x) to x for each object x that was passed to `load` as `constants`.
 
 The `id` is part of a key of `_loaded`. The dict keeps the object alive, so that Python does not
 give the same `id` to another object.
 """
 _compiling: dict[tuple[Any, ...], _Code] = {}
-"""The machine code of each kernel that threads are compiling, keyed by the key that the kernel will
+"""The machine code of each kernel that threads are compiling, under the key that the kernel will
 have in `_loaded`."""
 _lock = RLock()
 
@@ -100,7 +100,7 @@ class Kernel:
         driver.funcSetAttribute(self._function.ptr, WIDE_CLUSTERS, 1)
 
     def _synchronize(self) -> None:
-        """Wait for the kernel, so that an error names this kernel."""
+        """Wait for the kernel, so that the message of an error can name this kernel."""
         try:
             cupy.cuda.get_current_stream().synchronize()
         except RuntimeError as error:
@@ -159,8 +159,8 @@ class Loading:
     interpreter lock. `expression` names an instance of a template in the program. `what` describes
     the kernel in error messages.
 
-    If `parts` is above 0, the program consists of the kernel, which is part 0, and `parts` other
-    parts. Threads compile all parts in parallel, and the driver links them. Part k is the program
+    If `parts` is above 0, the program is divided into part 0, which is the kernel, and parts 1 to
+    `parts`. Threads compile all parts in parallel, and the driver links them. Part k is the program
     compiled with -DGRAPHLA_PART=k. A thread of the kernel may use at most `registers` registers.
     The machine code of parts is not stored on disk.
     """
@@ -179,7 +179,7 @@ class Loading:
                     _compiling[self.key] = self.code
 
     def is_done(self) -> bool:
-        """Return whether a call returns without waiting."""
+        """Return whether the kernel is ready, so that calling this object does not wait."""
         code = self.code
         return code is None or code.is_done()
 
@@ -209,8 +209,8 @@ def is_compiled(text: str, expression: str) -> bool:
 
 
 def finish_compiling() -> None:
-    """Wait until no thread is compiling a program. From its next call on, each loop then runs the
-    kernel of its whole program."""
+    """Wait until no thread is compiling a program. From its next call on, each compiled loop then
+    runs the kernel compiled from its whole program instead of the kernel linked from parts."""
     for code in [*_compiling.values()]:
         wait(code.compiled)
 
@@ -264,7 +264,7 @@ class _Code:
         threads.shutdown(wait=False)
 
     def is_done(self) -> bool:
-        """Return whether `result` returns without waiting."""
+        """Return whether the code is compiled, so that `result` does not wait."""
         return all(each.done() for each in self.compiled)
 
     def result(self) -> tuple[bytes, str]:
@@ -314,7 +314,8 @@ def _path(text: str, expression: str, architecture: str) -> Path:
 
 
 def _read(path: Path) -> tuple[bytes, str] | None:
-    """Return the machine code in a file and the kernel's name, or None if it is not intact."""
+    """Return the machine code in a file and the kernel's name, or None if the file is not
+    intact."""
     with suppress(OSError, ValueError):
         checksum, name, cubin = path.read_bytes().split(b"\n", 2)
         if checksum.decode() == _checksum(name, cubin):

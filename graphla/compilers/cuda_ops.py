@@ -29,12 +29,12 @@ RACES = {
     np.bitwise_and: "RACE_AND",
     np.bitwise_xor: "RACE_XOR",
 }
-"""Maps the operator of each monoid that a hardware instruction can apply atomically to the name of
-the atomic function."""
+"""The name of the atomic function for the operator of each monoid that a hardware instruction can
+apply atomically."""
 
 ORDERS: dict[Any, int] = {np.minimum: 1, np.logical_and: 1, np.maximum: -1, np.logical_or: -1}
-"""Maps the operator of each monoid that selects one of two values to the monoid's order: 1 if it
-selects the smaller value, -1 if it selects the larger one."""
+"""The order of each monoid whose operator selects one of its two operands: 1 if the operator
+selects the smaller operand, -1 if it selects the larger one."""
 
 
 def nothing() -> str:

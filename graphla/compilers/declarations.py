@@ -1,4 +1,4 @@
-"""Read the C++ declarations of the structs and enumerations that host and kernels share.
+"""Read the C++ declarations of the structs and enumerations that the host and the kernels share.
 
 A kernel that needs more than a dozen arguments takes them in structs. These are declared only in
 the CUDA source, from which the host reads the names and types of the fields::

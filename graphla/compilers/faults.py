@@ -23,8 +23,8 @@ NO_MEMORY = 2
 
 
 class _Seen:
-    """The most recent launch and operation of this process. If a fault has occurred, also the
-    fault, after which no GPU can be used."""
+    """The most recent launch and operation of this process, and the fault that has occurred, if
+    any. After a fault, the process can use no GPU."""
 
     def __init__(self) -> None:
         self.launched = ""

@@ -12,9 +12,9 @@ another symbol, for example because it allocates memory through Numba's runtime,
 The file of such a loop is empty, and the loop is loaded from Numba's own cache.
 
 The name of a file contains a digest of everything that its contents depend on: the text of the
-loop, the processor, and the versions of all programs that took part. The file begins with a digest
-of the name and the contents. So a file that is damaged, or that was written for another processor
-or by another version, is never used.
+loop, the processor, and the versions of Python, NumPy, Numba and llvmlite. The file begins with a
+digest of the name and the contents. So a file that is damaged, or that was written for another
+processor or by another version, is never used.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def is_refused(name: str) -> bool:
 
 
 def store(name: str, pairs: Sequence[tuple[bytes, bytes]]) -> list[int] | None:
-    """Store pairs of objects, each of a wrapper and its loop. Return the addresses of the wrappers,
-    or None if a loop cannot be linked."""
+    """Store pairs of objects; each pair consists of a wrapper and its loop. Return the addresses of
+    the wrappers, or None if a loop cannot be linked."""
     contents = b"".join(len(code).to_bytes(_LENGTH, "little") + code for code in chain(*pairs))
     addresses = _link_all(name, contents)
     if addresses is None:
@@ -158,7 +158,7 @@ _names = count()
 
 
 def _keep(needed: Any) -> Any:
-    """Keep linked code, or the definition of a method, from ever being freed, and return it.
+    """Prevent linked code, or the definition of a method, from being freed, and return it.
 
     A Python function reads its pointer to such an object when the function itself is freed. At
     exit, the interpreter frees objects in any order. So the object gets an additional reference,

@@ -41,7 +41,7 @@ _SETTINGS = (
 """The environment variables that affect Numba's machine code, without their prefix NUMBA_."""
 
 PROGRAM = "program"
-"""The start of the name of a program's machine code; a digest follows it."""
+"""The prefix of the file name of a program's machine code; a digest follows the prefix."""
 
 _loaded: dict[tuple, Any] = {}
 _absent: set[tuple] = set()
@@ -96,8 +96,9 @@ def load(name: str, spec: tuple, arguments: Sequence[Any], types: tuple | None =
     that follow are integers. Call the returned loop with the fields of each NamedTuple instead of
     the tuple.
 
-    `types` is a tuple of dtypes that determine the dtypes of all arguments. It saves time: without
-    it, reading the dtype of each field of a NamedTuple takes 4 us.
+    `types`, if given, is used in the cache key instead of the dtypes of all arguments, which it
+    must determine. This saves time, because reading the dtype of each field of a NamedTuple takes 4
+    us.
     """
     kinds = types
     if kinds is None:
@@ -115,9 +116,9 @@ def load(name: str, spec: tuple, arguments: Sequence[Any], types: tuple | None =
 def _load_once(key: tuple, file: str, make: Callable[[], Any]) -> Any:
     """Return the result of make(), which loads or compiles what `key` describes.
 
-    `make` is called once for each key, and the result is kept. `file` is the start of the name of
-    the machine code; a digest follows it. In a thread that may not compile (`policy`), raise
-    NotReady if the machine code is not in the cache, or if another thread is loading or compiling.
+    `make` is called once for each key, and the result is kept. The file name of the machine code
+    consists of `file` and a digest. In a thread that may not compile (`policy`), raise NotReady if
+    the machine code is not in the cache, or if another thread is loading or compiling.
     """
     may_compile = policy.may_compile
     if not may_compile and (key in _absent or file not in _cached_files()):
@@ -176,7 +177,8 @@ def _specialize(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
 
 
 def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -> Loop:
-    """Return a function of the module with this text. Error messages contain describe()."""
+    """Return a function of the module with this text. Error messages contain the text
+    describe()."""
     name = f"graphla_{file}_{_digest(text)}"
 
     def find() -> Loop:
@@ -201,7 +203,8 @@ def _load_addresses(name: str) -> list[int] | None:
 
 
 def _explain(call: Callable[[], Any], describe: Callable[[], str]) -> Any:
-    """Return call(), which compiles code. If it fails, raise an error that contains describe()."""
+    """Run call(), which compiles code, and return its result. Errors contain the text
+    describe()."""
     is_enabled = gc.isenabled()
     gc.disable()  # a compilation creates many objects, which each collection would visit
     try:
@@ -221,11 +224,11 @@ def _explain(call: Callable[[], Any], describe: Callable[[], str]) -> Any:
 
 
 def load_program(name: str, text: str, library: str) -> tuple[list[Loop], list[int]]:
-    """Return the functions in the list FUNCTIONS of two modules, and their addresses.
+    """Return the functions in the lists FUNCTIONS of two modules, and their addresses.
 
-    The modules are `library`, whose names `text` uses, and `text`. `name` is the user's name for
-    the program; an error message names it. Each function takes four integers and the addresses of
-    an array of integers and of an array of floats, and returns an integer.
+    `text` and `library` are the texts of the modules; the first module uses names of the second.
+    `name` is the name of the user's program, for error messages. Each function takes four integers
+    and the addresses of an array of integers and of an array of floats, and returns an integer.
     """
     key = ("program", text, library)
     found = _loaded.get(key)
@@ -392,7 +395,7 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
 def _definitions(file: str, names: list[str]) -> str:
     """Return the text of functions and constants of another file of loops.
 
-    They are the definitions in `names`, and all definitions of the file on which those depend.
+    They are the definitions of `names`, and all other definitions in the file that these need.
     """
     nodes: dict[str, ast.stmt] = {}
     for node in ast.parse((LOOPS / f"{file}.py").read_text(encoding="utf-8")).body:
@@ -482,7 +485,7 @@ def _versions() -> str:
     return "".join((*texts, np.__version__, sys.version, machine_code.processor(), f"{settings}"))
 
 
-# --- write to and import from the cache folder ------------------------------------------------
+# --- modules in the cache folder ----------------------------------------------------------------
 
 
 def _module(name: str, text: str) -> ModuleType:

@@ -149,7 +149,7 @@ def near_far(semiring: TypedSemiring) -> str:
 
 
 def buckets(dtype: str, is_shared: bool, has_parents: bool) -> str:
-    """Return the source for the closure under min.plus by delta-stepping.
+    """Return the source of the operators for a min.plus closure by delta-stepping.
 
     `bucket` returns the number of the bucket of a value, which is at most the loop's constant FAR.
     If the values are integers, `width` is the logarithm to base 2 of the width of a bucket;

@@ -100,7 +100,7 @@ def _print_constants(file: str, values: Any) -> str:
     the name of the dataclass T, so that `T::x` in C++ is `values.x` in Python.
 
     The struct has only those fields that are read by the kernel's file, or by a file that it
-    includes. So the kernel is not recompiled when a field changes that only the host reads.
+    includes. So if a field that only the host reads is changed, the kernel is not recompiled.
     """
     kind = type(values).__name__
     text = "".join(included(f'#include "{file}"').values())

@@ -15,7 +15,7 @@ from typing import Any
 LARGE = 1 << 18
 """Work on at least this many entries runs in another thread, so that Ctrl-C can interrupt it.
 
-Less work takes only a few milliseconds, and runs in the calling thread.
+Work on fewer entries takes only a few milliseconds, and runs in the calling thread.
 """
 
 
@@ -58,9 +58,9 @@ def apart(call: Callable[[], Any], stop: Any, threads: int, work: int = LARGE) -
 
     Python runs signal handlers only in the main thread, and only after a compiled loop returns. An
     interrupt sets stop[0], which `call` must read regularly. Once `call` has ended, `apart` raises
-    KeyboardInterrupt. `call` may in turn use `run` with up to `threads` threads. The calling thread
-    runs `call` itself if it is not the main thread, which receives all signals, or if `work` (a
-    number of entries) is below LARGE.
+    KeyboardInterrupt. `call` may in turn use `run` with up to `threads` threads. Only the main
+    thread receives signals, so any other calling thread runs `call` itself. So does the main thread
+    if `work` (a number of entries) is below LARGE.
     """
     if work < LARGE or current_thread() is not main_thread():
         return call()

@@ -33,12 +33,13 @@ def spy(
     Draw where the entries of a matrix are, as a density picture.
 
     Rows and columns are divided into at most `bins` bins of equal size; a small matrix has one bin
-    per row and column. The counts are computed by sparse operations on the device of A, in time
-    and memory proportional to A.nrows + A.ncols + A.nvals, at most 2^24 entries at a time. Bins
-    without entries stay white; the color scale is logarithmic.
+    per row and column. Sparse operations on the device of A compute the counts. Their time and
+    memory are proportional to A.nrows + A.ncols + A.nvals. Batches of at most about 2^24 entries
+    limit the memory for temporary arrays. Bins without entries stay white; the color scale is
+    logarithmic.
 
     Args:
-        A: a Matrix of any size, an expression of one, or a Graph.
+        A: a Matrix of any size, an expression that yields a Matrix, or a Graph.
         bins: the maximum number of bins along each axis, from 1 to 4096.
         cmap: the matplotlib colormap.
         ax: the matplotlib Axes to draw on; by default one in a new figure.

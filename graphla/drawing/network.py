@@ -56,7 +56,7 @@ def draw(
     in the graph. It is deterministic, and takes O(n³) time for n vertices.
 
     Args:
-        G: a Graph, or a square Matrix, whose vertices are labeled by their numbers.
+        G: a Graph or a square Matrix. The labels of the vertices of a Matrix are their numbers.
         color: the color of the vertices: a result of an algorithm (a Vector), a mapping from labels
             to values, a sequence with one value per vertex, or the name of one color. Vertices
             without a value are gray.

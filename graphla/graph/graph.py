@@ -45,8 +45,9 @@ class Graph:
 
     Args:
         matrix: a square Matrix. Later changes to this Matrix do not affect the Graph.
-        directed: whether the graph is directed. If False, each edge must have its opposite edge,
-            which is checked. None makes the graph undirected if each edge has its opposite.
+        directed: whether the graph is directed. If False, each edge must have a reverse edge, and
+            the constructor checks this. None makes the graph undirected if each edge has a reverse
+            edge.
         labels: the label of each vertex: any hashable object except None. The default labels are 0
             to n - 1.
 
@@ -120,9 +121,9 @@ class Graph:
 
         Args:
             edges: tuples (u, v) or (u, v, weight) of labels u and v, all of the same length.
-            directed: True if an edge leads only from u to v; otherwise edges are undirected.
-            labels: the labels of the first vertices, some of which may have no edge. Further
-                vertices are numbered as they first appear in `edges`.
+            directed: whether each edge leads only from u to v. By default edges are undirected.
+            labels: the labels of the first vertices, which may include vertices without edges.
+                Further vertices are numbered as they first appear in `edges`.
             dtype: the dtype of the values; by default that of the weights, or BOOL without weights.
             dup_op: the operator that combines the weights of duplicate edges; by default the last
                 weight is used, as in NetworkX.
@@ -187,9 +188,9 @@ class Graph:
             target: the column with the label of each edge's target.
             weight: the column of weights, whose name becomes the `weight_name` of the Graph; None
                 builds a graph without weights.
-            directed: True if an edge leads only from its source to its target; otherwise edges are
-                undirected.
-            labels: the labels of the first vertices, some of which may have no edge.
+            directed: whether each edge leads only from its source to its target. By default edges
+                are undirected.
+            labels: the labels of the first vertices, which may include vertices without edges.
             dtype: the dtype of the values; by default that of the column, or BOOL without weights.
             dup_op: the operator that combines the weights of duplicate edges; by default the last
                 weight is used.

@@ -16,12 +16,12 @@ def labelled(
 ) -> Any:
     """Attach vertex labels to the result of an algorithm.
 
-    A result is a single object or a tuple. Vertices are replaced by their labels if they are
-    indices of a Vector or Matrix, elements of a list, or values of an object that `gives` names.
-    `gives` names an element of a tuple by its field name or its position (as a string), and the
-    first or only element also by "". If the rows of a Matrix do not represent all vertices, `rows`
-    holds their labels. If a Matrix does not have one column per vertex, its columns keep their
-    numbers.
+    A result is a single object or a tuple. `gives` lists the objects whose values are vertices. An
+    element of a tuple is given by its field name or its position (as a string); "" stands for the
+    single object or the first element. Vertices are replaced by their labels if they are indices of
+    a Vector or Matrix, elements of a list, or values of an object in `gives`. If the rows of a
+    Matrix do not represent all vertices, `rows` holds their labels. If a Matrix does not have one
+    column per vertex, its columns keep their numbers.
     """
     if isinstance(found, tuple):
         names = getattr(found, "_fields", map(str, range(len(found))))

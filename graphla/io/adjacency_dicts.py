@@ -55,7 +55,7 @@ class AdjacencyDicts:
 
     @cached_property
     def order(self) -> np.ndarray | None:
-        """The position in dict order of each entry, for entries in the order of sorted columns.
+        """The order that sorts the columns in each row: order[k] is the dict position of entry k.
 
         It is None if the columns of each row are sorted in dict order already.
         """
@@ -191,7 +191,7 @@ def read_adjacency(G: Any) -> AdjacencyDicts:
     """Read the nodes and entries of a NetworkX graph of any class.
 
     Args:
-        G: the graph; a view and a graph of a subclass are read through their public methods.
+        G: the graph. Views and instances of subclasses are read through their public methods.
 
     Returns:
         The entries.
@@ -324,7 +324,7 @@ def _is_real(kind: type) -> bool:
 def has_plain_dicts(G: Any) -> bool:
     """Return whether the class of G is one of NetworkX's own, and G holds its edges itself.
 
-    A view has such a class, too, but reads the edges of another graph.
+    A view may be of such a class as well, but reads the edges of another graph.
     """
     import networkx as nx
 
@@ -390,14 +390,14 @@ def _are_equal(values: np.ndarray) -> bool:
 
 
 def fill_adjacency(H: Any, entries: AdjacencyDicts, data: list[Any]) -> None:
-    """Build the adjacency dictionaries of a NetworkX graph that has nodes and no edges.
+    """Build the adjacency dictionaries of a NetworkX graph that has nodes but no edges yet.
 
     Args:
         H: the NetworkX graph, whose nodes are those of the entries.
         entries: the pairs of adjacent nodes.
         data: for each entry, its attribute dict or, in a multigraph, the dict of its parallel
-            edges. For an undirected graph, the list covers only the entries with row <= column;
-            both entries of an undirected edge get the same dict.
+            edges. For an undirected graph, `data` covers only the entries with row <= column; both
+            entries of an undirected edge get the same dict.
     """
     nodes = entries.nodes
     if not entries.directed:

@@ -23,7 +23,7 @@ def to_awkward(A: Any, format: str | None = None) -> Any:
     """Return the entries of A as an `awkward.Array`.
 
     Args:
-        A: a Matrix, a Vector, or an expression of one.
+        A: a Matrix, a Vector, or an expression that yields one.
         format: "csr" (the default), "csc", "hypercsr" or "hypercsc" for a Matrix; "vec" for a
             Vector.
 

@@ -165,8 +165,8 @@ def read_numbers(
         is_final = dtype is not None or not form.weighted
         if is_final or isinstance(error, NumberOutOfRange | NotIndices):
             raise
-        # A weight may have a decimal point, so retry with FP64. An error that has another cause
-        # is then raised again.
+        # A weight may have a decimal point, so retry with FP64. If the error has another cause, the
+        # retry raises it again.
         wanted = FP64
         u, v, w = _read_columns(text, form, comments, wanted, base, limit)
     if n is None:
@@ -188,12 +188,13 @@ def read_labelled_edgelist(
 ) -> tuple[Matrix, list[str]]:
     """A(i, j) = w for every line `labels[i] labels[j] w`.
 
-    Read an edge list whose vertices are labels, in order of first appearance.
+    Read an edge list whose vertices are labels.
 
-    A label is any text without the separator. If the separator is not white space, a label in
-    quotes may be any text. If the first line has a tab, the separator is a tab. With header=None,
-    the first line is a header if it contains a known pair of titles (HEADERS, NUMBERED_HEADERS), or
-    if its weight is a text that is not a number.
+    Vertices are numbered in the order in which their labels first appear. A label is any text
+    without the separator. If the separator is not white space, a label in quotes may be any text.
+    If the first line has a tab, the separator is a tab. With header=None, the first line is a
+    header if it contains a known pair of titles (HEADERS, NUMBERED_HEADERS), or if its weight field
+    is not a number.
 
     Args:
         source: a path (plain or compressed) or a file object.
@@ -254,8 +255,8 @@ def write_edgelist(
     The file stores neither the number of vertices nor the dtype; pass them to `read_edgelist`.
 
     Args:
-        target: a path (compressed if it ends in .gz, .bz2 or .xz), which is replaced only after
-            everything is written, or a file object.
+        target: a path or a file object. The file at a path is compressed if the path ends in .gz,
+            .bz2 or .xz; an existing file is replaced only after everything is written.
         A: a square Matrix.
         directed: if False, each edge of a symmetric A is written once.
         separator: one character; by default a comma if the name ends in .csv or .csv.gz, a tab
@@ -442,7 +443,7 @@ def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., Pa
 
 
 def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
-    """Yield the given parsed lines, but replace an error in the number of a vertex by NotIndices.
+    """Yield the given parsed lines; convert an error about the number of a vertex to NotIndices.
 
     Such an error means that the vertex is a name, or that the number is huge.
     """
@@ -601,8 +602,8 @@ def _separator_to_write(separator: str | None, target: Any) -> str:
 def _is_read_back(labels: Sequence[Any], fields: list[str], separator: str) -> bool:
     """Return whether a file without a header is read back correctly if it begins with this line.
 
-    The line must not be mistaken for a header or split at other places. `labels` contains the two
-    labels of the edge in the line, and `fields` the texts that are written for them.
+    The line must not be mistaken for a header, or be split into other fields. `labels` contains the
+    two labels of the edge in the line, and `fields` the texts that are written for them.
     """
     seen = None if separator in " \t,;" else separator
     with TextReader(io.BytesIO((separator.join(fields) + "\n").encode())) as text:

@@ -117,7 +117,7 @@ def by_rows(A: Any) -> Rows:
 
 
 def forms_of(A: Any) -> Any:
-    """Return the store of a Matrix, a Vector, or an expression of one."""
+    """Return the store of a Matrix, a Vector, or an expression that yields one."""
     if not isinstance(A, ReadableMatrix | ReadableVector):
         raise InvalidValue(f"A is a {type(A).__name__}, but should be a Matrix or a Vector")
     return A._read()

@@ -56,7 +56,7 @@ class ParseError(InvalidValue):
 
 
 class NotIndices(ParseError):
-    """The vertices are names, or numbers far larger than the number of edges, and not indices."""
+    """The vertices are not indices: they are names, or numbers far above the number of edges."""
 
     advice = "; Graph.read(..., named=True) and read_labelled_edgelist read vertices as labels"
     option = "--labels reads vertices as labels"
@@ -89,8 +89,8 @@ class TextReader:
 
     A file that is compressed as .gz, .bz2 or .xz is recognized by its first bytes. The attribute
     `line` is the number of the last line returned, counted from 1. `again()` returns to the first
-    line, so that the line of an error can be found after parsing. A `with` block shows a progress
-    bar.
+    line, so that the line of an error can be found after parsing. In a `with` block, the reader
+    shows a progress bar.
     """
 
     def __init__(self, source: Any):
@@ -175,7 +175,7 @@ class TextReader:
 
 
 def is_of_system(error: BaseException) -> bool:
-    """Return whether the system (such as the disk) caused an error, rather than the file's data.
+    """Return whether an error comes from the operating system, not from the contents of the file.
 
     The error EINVAL is caused by the data: a damaged offset may point before the start of the file.
     """

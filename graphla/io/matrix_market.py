@@ -92,17 +92,17 @@ def mmwrite(
     """Write a Matrix Market file, with the dtype in a line `%%GraphBLAS type`.
 
     Args:
-        target: a path (compressed if it ends in .gz, .bz2 or .xz), which is replaced only after
-            everything is written, or a file object.
+        target: a path or a file object. The file at a path is compressed if the path ends in .gz,
+            .bz2 or .xz; an existing file is replaced only after everything is written.
         matrix: a Matrix, or a Vector, which is written as n x 1.
         engine: must be "auto", or one of python-graphblas's names "scipy", "fmm" and
             "fast_matrix_market"; all of them select the same writer.
         comment: the text of comment lines.
-        field: "pattern" writes no values; "integer" or "real" must fit the dtype. The default is
+        field: "pattern" writes no values; "integer" and "real" must match the dtype. The default is
             "pattern" if all values are 1, stored as a single element; otherwise the field of the
             dtype.
-        precision: the significant digits of a float; by default as many as are needed to read the
-            same value.
+        precision: the number of significant digits of a float; by default as many as are needed to
+            read exactly the same value.
         symmetry: "general" writes all entries; "symmetric" and "skew-symmetric" write half of them.
             The default is "symmetric" if the matrix is symmetric.
 
@@ -181,7 +181,7 @@ def _read_header(text: TextReader) -> _Header:
 
 
 def _next_line(text: TextReader) -> str:
-    """Return the next nonblank line without outer white space, or "" at the end of the text."""
+    """Return the next nonblank line, without white space at its ends; "" at the end of the text."""
     while line := text.readline():
         if stripped := line.decode("latin-1").strip():
             return stripped

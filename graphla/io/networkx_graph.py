@@ -164,7 +164,7 @@ def to_networkx(
     """Return a NetworkX graph with an edge from i to j for each entry of a square matrix.
 
     Args:
-        m: a square Matrix, or an expression of one; each row becomes a node.
+        m: a square Matrix, or an expression that yields one; each row becomes a node.
         edge_attribute: the edge attribute that holds m(i, j); if None, values are omitted.
         directed: if True, return an `nx.DiGraph`; if False, an `nx.Graph`, for which the matrix
             must be symmetric.

@@ -18,7 +18,7 @@ def to_pydata_sparse(A: Any, format: str = "coo") -> Any:
     """Return the entries of A as an array of PyData's `sparse`.
 
     Args:
-        A: a Matrix, a Vector, or an expression of one.
+        A: a Matrix, a Vector, or an expression that yields one.
         format: "coo", "dok" or "gcxs".
 
     Returns:

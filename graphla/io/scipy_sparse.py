@@ -97,7 +97,7 @@ def to_cupyx_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     """Return a matrix of `cupyx.scipy.sparse` with the entries of A, on the GPU of A.
 
     Args:
-        A: a Matrix or Vector on a GPU, or an expression of one; a Vector becomes a row.
+        A: a Matrix or Vector on a GPU, or an expression that yields one. A Vector becomes a row.
         format: "csr", "csc" or "coo".
         copy: if False and the layouts agree, the result shares the memory of A. Do not modify it.
 
@@ -139,7 +139,8 @@ def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     """Return an array of `scipy.sparse` with the entries of A.
 
     Args:
-        A: a Matrix or Vector, or an expression of one. A Vector becomes a row (a column in CSC).
+        A: a Matrix or Vector, or an expression that yields one. A Vector becomes a row (a column in
+            CSC).
         format: "csr", "csc", "coo", "bsr", "lil", "dia" or "dok".
         copy: if False, a CSR or CSC array shares the memory of A, provided that the layouts agree
             and A is on the CPU; a shared array is read-only.

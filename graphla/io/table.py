@@ -24,10 +24,7 @@ class _Layout:
     columns: tuple[int, ...] | None = None
 
     def fields(self, line: str) -> list[str]:
-        """Return the fields of the line that are in `columns`.
-
-        The line must have all these columns.
-        """
+        """Return the fields of the line at the positions in `columns`, which must all exist."""
         found = line.split(self.separator)
         return found if self.columns is None else [found[column] for column in self.columns]
 
@@ -77,7 +74,7 @@ def comment_lines(comments: tuple[str, ...]) -> re.Pattern[bytes]:
     """Return a pattern that matches the text of comment lines and blank lines.
 
     The pattern does not match the end of such a line, so removing the text does not change the
-    numbers of the lines.
+    numbering of the lines.
     """
     marks = "|".join(re.escape(mark) for mark in comments) or "(?!)"
     return re.compile(rf"^[ \t]*(?:(?:{marks})[^\n]*|[ \t]\r?$)".encode(), re.MULTILINE)

@@ -56,7 +56,7 @@ class Counters:
 class CardRung(Rung):
     """A rung (an implementation of a search) that runs on a GPU.
 
-    Its kernels use `each` counters per level.
+    Its kernels use several counters per level; their number is the parameter `each`.
     """
 
     def __init__(self, a: MatrixStore, each: int = 1, dtype: Any = xp.int32) -> None:

@@ -2,11 +2,11 @@
 
 Algebra  l = s ⊕ sA ⊕ sA² ⊕ ..., the least fixpoint, where s holds the source and l the levels. The
          loop over levels, which lower rungs run on the host, is inside the kernel.
-A level  pushes from a list of vertices, or pulls into the vertices that a bitmap marks as
+A level  is a push from a list of vertices, or a pull into the vertices that a bitmap marks as
          unreached. One block, one cluster or all blocks run it, whichever is cheapest. It ends with
          a barrier instead of a launch.
-Wins     nearly everywhere on a GPU: on deep graphs because levels need no launches, and on broad
-         graphs because it pulls with a plan (the matrix renumbered by degree).
+Wins     on nearly all graphs on a GPU: on deep graphs because levels need no launches, and on
+         broad graphs because it pulls with a plan (the matrix renumbered by degree).
 Source   docs/concepts/closure.md; graphla/backends/cuda/bfs.cuh and the files that it includes.
 """
 

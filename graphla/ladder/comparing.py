@@ -57,7 +57,7 @@ def compare(
     *,
     limit: float = LIMIT,
 ) -> Comparison:
-    """``TEPS = edges that a search reaches / its seconds``.
+    """``TEPS = edges reached by a search / duration of the search in seconds``.
 
     Time strategies of breadth-first search on one graph, and compare their results.
 
@@ -66,7 +66,8 @@ def compare(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. The values of A do not matter.
+            that yields one) with an entry A(i, j) for each edge i -> j. The values of A do not
+            matter.
         strategies: a list of keys of `ladder.STRATEGIES`; None selects all that run on A's device.
         sources: the number of sources, at least 1 and at most 2^20. They are vertices with an
             out-edge, and are distinct if there are enough. Vertices that reach the vertex with the
@@ -190,12 +191,12 @@ class Contest:
         )
 
     def _weigh(self, _: MatrixStore) -> np.ndarray:
-        """Store two numbers for each vertex: its out-degree, and its number of edge ends.
+        """Store the out-degree and the number of edge ends of each vertex.
 
-        The total number of edge ends of the reached vertices is twice the number of traversed
-        edges. In a symmetric graph, a vertex has one end for each edge that joins it to another
-        vertex, and two for a self-loop. Otherwise it has two ends for each out-edge. Return the
-        out-degrees as an array on the host.
+        They serve to count edges: a search traverses half as many edges as its reached vertices
+        have edge ends in total. If the graph is symmetric, a vertex has one end for each edge that
+        joins it to another vertex, and two ends for a self-loop. If the graph is not symmetric, a
+        vertex has two ends for each out-edge. Return the out-degrees as an array on the host.
         """
         out = degrees(self._A)._store.dense().values
         self._out = out

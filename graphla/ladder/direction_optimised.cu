@@ -1,8 +1,8 @@
 // Direction-optimized: push while the frontier is small, pull while it is large.
 //
-// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring, by rows
-//          of A, or by columns with early exit. Both compute the same product; a rule chooses
-//          between them at each level.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring, computed
+//          by rows of A (a push), or by columns with early exit (a pull). A rule chooses between
+//          the two at each level.
 // A level  is one launch of vertex_push.cu or vertex_pull.cu. Before a level at which the direction
 //          may change, the kernel in this file computes the counts that the rule compares.
 // Rule     The search changes from push to pull if the frontier grows and the number of edges out
@@ -15,10 +15,11 @@
 //          edges. While even this bound is too small for a pull, nothing is counted, so small
 //          levels of deep graphs take one launch each. Otherwise a second launch, which reads n
 //          levels, counts exactly.
-// Push     could use a queue, as in the paper, whose length would be an exact count. But with one
-//          thread per vertex, claiming queue entries costs more than the sweeps that it saves,
-//          because a warp waits for the round trip of an atomic for each vertex found. On
-//          ego-Twitter and kron-20 the whole search took two to three times as long.
+// Push     could use a queue, as in the paper of Beamer et al. The length of the queue would be an
+//          exact count. But with one thread per vertex, claiming queue entries costs more than the
+//          sweeps that it saves, because a warp waits for the round trip of an atomic for each
+//          vertex found. On ego-Twitter and kron-20 the whole search took two to three times as
+//          long.
 // Wins     on graphs with hubs and few levels, where most edges are never read. An undirected graph
 //          uses one matrix for both directions; other graphs need CSR and CSC.
 // Source   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC

@@ -6,8 +6,9 @@
 // A level  reads every edge (8 bytes), regardless of the frontier, and the levels of each source
 //          and target: at least (8 m + 4 n) bytes per launch.
 // Races    Two threads may label a vertex at the same time, both with the same depth (an idempotent
-//          store). A level that is read from a cache may be as old as the start of the kernel. In
-//          that case a vertex may be labeled twice, but no vertex of the last level is missed.
+//          store). The level of a vertex may be read from a cache, and may then be the level that
+//          the vertex had when the kernel started. In that case a vertex may be labeled twice, but
+//          no vertex of the last level is missed.
 // Wins     on graphs with few levels, regardless of the degrees: every thread has one edge, so no
 //          lane waits for a hub, and reads of edges are coalesced. On deep graphs it reads all m
 //          edges at each of many levels.

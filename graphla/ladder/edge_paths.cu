@@ -6,10 +6,10 @@
 //          whereas a level takes one byte. The largest value means "no distance".
 // A round  reads every edge, its weight, and the distances of both ends: at least (8 m + 4 n) bytes
 //          in 32 bits. A distance that decreases in a round may be read in the same round.
-// Races    Distances decrease by atomic minimum. A distance read from a cache may be as old as the
-//          start of the kernel, and thus too large. But the thread that lowered the distance has
-//          requested another round. In the last round no distance is lowered, so all distances read
-//          in it are current.
+// Races    Distances are lowered with an atomic minimum. A distance read from a cache may be the
+//          one at the start of the kernel, and thus too large. But the thread that lowered the
+//          distance has requested another round. In the last round no distance is lowered, so all
+//          distances read in it are current.
 // Limits   Two errors are reported: a sum is less than the smallest value of the dtype, or all sums
 //          for a vertex are greater than the largest value. Weights may be negative. With a
 //          negative cycle the rounds would never end, so the host checks for such a cycle from time

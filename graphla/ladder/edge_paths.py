@@ -16,11 +16,10 @@ from graphla.stores import MatrixStore
 SIDE = 14
 """log2 of the number of vertices whose distances form a block."""
 LEAST = 16
-"""Minimum mean number of edges per chunk for which edges are sorted by square.
+"""Edges are sorted by square only if chunks then hold at least this many edges on average.
 
 A square is a submatrix of the adjacency matrix, with 2^SIDE rows and columns. A chunk is a group of
-edges in the same square. If chunks would have fewer edges on average, edges are sorted by row
-instead.
+edges in the same square. Otherwise edges are sorted by row.
 """
 
 

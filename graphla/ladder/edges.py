@@ -21,7 +21,7 @@ LANE_BYTES, BLOCK = enumeration("edges.cuh", "EdgeShape")
 CHUNK = LANE_BYTES * WARP
 """Number of bytes of edges that a warp reads at once."""
 FEW_THREADS = 256
-"""Number of threads per block if larger blocks would leave half of the GPU idle."""
+"""Number of threads per block for small graphs: larger blocks would leave half of the GPU idle."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from typing import Any
 REGION = 0.28
 """Minimum time between the first and the last update of the energy counter, in seconds."""
 PATIENCE = 2.0
-"""Time in seconds after which the work is not repeated, even if the counter was updated too
-rarely."""
+"""Maximum time in seconds for which the work is repeated until the counter has been updated often
+enough."""
 _INTERVAL = 0.004
 
 Joules = Callable[[], float | None]

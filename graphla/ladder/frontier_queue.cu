@@ -8,16 +8,16 @@
 //          writes a level and a queue entry for each vertex found. It does not access data of other
 //          vertices. A search moves at least 12 bytes and two offsets for each reached vertex, and
 //          8 bytes for each edge out of it.
-// Races    Threads that find a vertex at the same time all claim its level by compare and swap. One
-//          succeeds, and adds the vertex to the next queue. Reading the level first would save
-//          atomics for vertices reached earlier, but a swap takes no longer than the read: on an
-//          H200, such reads make a search 20 % slower on a web graph and 10 % faster on a random
-//          graph, and make no difference on a social network.
+// Races    Threads that find a vertex at the same time all try to claim its level by compare and
+//          swap. One thread succeeds, and adds the vertex to the next queue. Reading the level
+//          first would save atomics for vertices reached earlier, but a swap takes no longer than
+//          the read: on an H200, such reads make a search 20 % slower on a web graph and 10 %
+//          faster on a random graph, and make no difference on a social network.
 // Limits   Each vertex is claimed at most once, so a queue with n entries never overflows.
-// Wins     on deep graphs with narrow levels (roads, meshes), where a sweep over n would read far
-//          more than the frontier. Broad levels cost more: all threads increment the same counter,
-//          and its atomics are serialized. Vertices are listed in no particular order, so their
-//          rows are scattered in memory.
+// Wins     on deep graphs with narrow levels (roads, meshes), where a sweep over all n vertices
+//          would read far more than the frontier. Broad levels cost more: all threads increment the
+//          same counter, and its atomics are serialized. Vertices are listed in no particular
+//          order, so their rows are scattered in memory.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.5.

@@ -14,8 +14,8 @@
 //          (BLOCK_ROOM entries) goes to the global queue. That queue has n entries, and no vertex
 //          is claimed twice.
 // Wins     where atomics in shared memory are slow, or where many lanes of a warp find vertices at
-//          the same time. On a GPU that combines the atomics of a warp in hardware, it saves less
-//          time, and the additional merge costs time.
+//          the same time. If the GPU combines the atomics of a warp in hardware, the hierarchy
+//          saves less time, and its additional merge costs time.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010, section 4 (warp, block and grid level queues).
 #include "device.cuh"

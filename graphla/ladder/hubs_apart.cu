@@ -15,7 +15,7 @@
 //          hub. In a graph without hubs, reading the degree of each vertex has no benefit.
 // Source   Dynamic parallelism, where the thread that finds a hub launches a grid for it: W. Hwu,
 //          D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition, 2022,
-//          chapter 21. Rows sorted by length into rows for a thread, a warp and a block: D.
+//          chapter 21. Rows assigned to a thread, a warp or a block, depending on their length: D.
 //          Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012.
 #include "device.cuh"
 

@@ -61,7 +61,7 @@ class NumPyRung(Rung):
 
         The first pass reads one in-neighbor of each unreached vertex, the second pass reads two
         more, the third pass reads four more, and so on. So all passes together read at most about
-        twice as many edges as a thread that stops at its first hit.
+        twice as many edges as if each vertex stopped exactly at its first hit.
         """
         waiting = np.flatnonzero(self.levels < 0)
         at, ends = columns.indptr[waiting].astype(np.int64), columns.indptr[waiting + 1]

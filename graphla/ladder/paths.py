@@ -54,7 +54,7 @@ class Rounds(Protocol):
 class Paths:
     """A weighted graph prepared for shortest paths from many sources, as a list of edges.
 
-    Vertices are numbers, even if the graph is a Graph with labels.
+    Vertices are given by their numbers, even if the graph is a Graph with labels.
 
     Args:
         A: the graph, as for `ladder.sssp`.

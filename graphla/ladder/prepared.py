@@ -74,7 +74,7 @@ class Prepared:
         return self._rung.search(source)
 
     def bfs(self, source: Any) -> Vector:
-        """Search breadth first from one vertex.
+        """Run a breadth-first search from one vertex.
 
         Args:
             source: a vertex, as a number.
@@ -121,8 +121,8 @@ def prepare(A: GraphLike, strategy: str = "closure") -> Prepared:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. The values of A do not matter.
-            Vertices are numbers, even if A is a Graph with labels.
+            that yields one) with an entry A(i, j) for each edge i -> j. The values of A do not
+            matter. Vertices are given by their numbers, even if A is a Graph with labels.
         strategy: the name of a strategy, a key of `ladder.STRATEGIES`.
 
     Returns:
@@ -149,7 +149,7 @@ def prepare(A: GraphLike, strategy: str = "closure") -> Prepared:
 def bfs(A: Matrix, source: Any, *, strategy: str = "closure") -> Vector:
     """``l⟨f⟩ = depth``, ``f⟨¬l, r⟩ = f any.pair A``, until f is empty.
 
-    Search breadth first from one vertex with one strategy of the ladder.
+    Run a breadth-first search from one vertex with one strategy of the ladder.
 
     f is the frontier, l holds the levels, and r stands for replace. All strategies return the same
     levels. For many searches of one graph use `prepare`, which lays out the data only once.

@@ -11,9 +11,8 @@
 //          and swap.
 // Limits   A vertex that does not fit in the block's queue (ROOM entries) goes directly to the
 //          global queue. That queue has n entries, and no vertex is claimed twice.
-// Wins     over the frontier queue on broad levels, where all threads of the GPU would wait for a
-//          single counter. On narrow levels, the time for the additional barriers cancels the
-//          gain.
+// Wins     on broad levels, where all threads of the GPU would wait for the single counter of the
+//          frontier queue. On narrow levels, the time for the additional barriers cancels the gain.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.6.

@@ -4,10 +4,10 @@
 // Algebra  With frontier f and reached vertices p: f<!p> = A' f over the Boolean semiring: a masked
 //          SpMV by columns of A (CSC), in which each dot product stops at its first true term,
 //          because true is the terminal value of `or`.
-// A level  reads n levels and, for each unreached vertex, its offsets, its edges and its neighbors'
-//          levels. It reads edges up to the first neighbor in the last level, or all edges if none
-//          of the neighbors is in that level. The number of bytes depends on the position of this
-//          neighbor.
+// A level  reads the levels of all n vertices and, for each unreached vertex, its offsets, its
+//          edges and its neighbors' levels. It reads edges up to the first neighbor in the last
+//          level, or all edges if none of the neighbors is in that level. The number of bytes
+//          depends on the position of this neighbor.
 // Races    are harmless: each vertex is labeled only by its own thread. While this thread stores a
 //          level, another thread may read it, possibly from a cache. The other thread then reads
 //          "unreached" or `depth`, and neither of them is the last level, depth - 1.

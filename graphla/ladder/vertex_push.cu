@@ -4,15 +4,16 @@
 // Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring: a masked
 //          SpMV by rows of A with a dense frontier. The frontier is not stored as a list: the level
 //          of a vertex shows whether it is in the frontier.
-// A level  reads n levels, and the offsets, edges and neighbors' levels of the vertices in the
-//          frontier. A search moves at least 4 n bytes per level, 4 bytes and two offsets for each
-//          reached vertex, and 8 bytes for each edge out of it.
+// A level  reads the levels of all n vertices, and the offsets, edges and neighbors' levels of the
+//          vertices in the frontier. A search moves at least 4 n bytes per level, 4 bytes and two
+//          offsets for each reached vertex, and 8 bytes for each edge out of it.
 // Races    Two threads may label a vertex at the same time, both with the same depth. The order of
-//          the stores does not matter, so no atomic is needed (an idempotent store). A level that
-//          is read from a cache may be as old as the start of the kernel. The only effect is that a
-//          vertex may be labeled again.
-// Wins     on graphs with few, broad levels and small degrees. Deep graphs read n levels at each of
-//          their levels, and one hub keeps a thread busy while the 31 other lanes wait.
+//          the stores does not matter, so no atomic is needed (an idempotent store). The level of a
+//          vertex may be read from a cache, and may then be the level that the vertex had when the
+//          kernel started. The only effect is that a vertex may be labeled again.
+// Wins     on graphs with few, broad levels and small degrees. On deep graphs, each of the many
+//          launches reads the levels of all n vertices. One hub keeps a thread busy while the 31
+//          other lanes wait.
 // Source   P. Harish, P. J. Narayanan, Accelerating Large Graph Algorithms on the GPU Using CUDA,
 //          HiPC 2007; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.3.

@@ -104,9 +104,10 @@ class Backend:
             True, or a sentence that states the reason.
 
         Raises:
-            NotImplementedError: graphla does not support the arguments. To a user who passed
-                `backend="graphla"`, NetworkX shows the message of this exception, but not a
-                returned reason; otherwise the two have the same effect.
+            NotImplementedError: graphla does not support the arguments. If the user passed
+                `backend="graphla"`, NetworkX shows the message of this exception, whereas it would
+                not show a returned reason. Otherwise raising has the same effect as returning the
+                reason.
         """
         rule = FUNCTIONS[name].rule
         reason = rules.always(name, args, kwargs)

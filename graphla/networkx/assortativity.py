@@ -134,7 +134,7 @@ def degree_mixing_matrix(
 
 
 def _check_directions(G: Graph, x: str, y: str) -> None:
-    """Raise the KeyError of NetworkX for an unknown direction."""
+    """Raise the same KeyError as NetworkX for an unknown direction."""
     for direction in (x, y):
         if G.directed and direction not in ("in", "out"):
             raise KeyError(direction)

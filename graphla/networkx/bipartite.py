@@ -69,7 +69,8 @@ def is_bipartite_node_set(G: Graph, nodes: Any) -> bool:
     A = without_weights(G).matrix
     colors, edge = search(A)
     colors, parts = colors.to_dense(), algorithms.connected_components(A).to_dense()
-    # A component passes this test if its given nodes are exactly its nodes of one color.
+    # fails[p]: in component p, `nodes` contains neither exactly the nodes of color 0 nor exactly
+    # those of color 1
     fails = np.ones(len(G), bool)
     for c in (0, 1):
         wrong = np.zeros(len(G), bool)
@@ -283,7 +284,8 @@ def generic_weighted_projected_graph(
     listed, rows = list(made.labels), by_rows(made.matrix)
     u, v = np.repeat(np.arange(len(listed)), np.diff(rows.indptr)), rows.columns
     if not B.directed:
-        # Both entries of an edge have the weight that NetworkX computes last.
+        # For an edge {u, v}, NetworkX computes both weights, (u, v) and (v, u), and keeps the
+        # second one: that from the larger to the smaller node number.
         u, v = np.maximum(u, v), np.minimum(u, v)
     pairs = zip(nodes_of(made, u), nodes_of(made, v), strict=True)
     weights = as_numbers([weight_function(H, *pair) for pair in pairs])

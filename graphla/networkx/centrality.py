@@ -62,7 +62,7 @@ def _degrees(G: Graph, *, out: bool, loops: bool = False) -> np.ndarray:
     """Return the number of edges out of or into each node, with parallel edges.
 
     If `loops` is set and the graph is undirected, return the number of self-loops of each node
-    instead, which the caller adds because self-loops count twice.
+    instead. Self-loops count twice, so the caller adds this number.
     """
     A = with_weights(G, None, parallel="sum").matrix
     if loops and not G.directed:
@@ -350,7 +350,7 @@ def _refuse_lengths(A: Matrix, weight: str | None) -> None:
 
 
 def _edge_values(G: Graph, B: Matrix, weight: str | None) -> dict[Any, float]:
-    """Return {edge: value}. The shortest parallel edges share the value of their pair of nodes."""
+    """Return {edge: value}. The shortest parallel edges each get an equal part of the value."""
     if not (isinstance(G, NetworkXGraph) and G.is_multigraph()):
         return to_edge_dict(G, B)
     rows, columns = edge_ends(G)

@@ -75,7 +75,7 @@ def generalized_degree(G: Graph, nodes: Any = None) -> Any:
 
 
 def chosen_numbers(G: Graph, nodes: Any) -> list[int]:
-    """Return the number of a node, or the numbers of those given objects that are nodes, as a list.
+    """Return a list with the number of a node, or with the numbers of several nodes.
 
     Args:
         G: the graph.

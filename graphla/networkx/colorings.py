@@ -90,7 +90,10 @@ def _by_degree(G: Graph) -> np.ndarray:
 
 
 def _smallest_last(G: Graph) -> np.ndarray:
-    """Return the nodes so that each has the least degree among itself and the nodes before it."""
+    """Return the nodes in smallest-last order.
+
+    Each node has the least degree in the subgraph of this node and the nodes before it.
+    """
     refuse_loops(G, "strategy smallest_last")
     n, (indptr, columns) = len(G), neighbor_lists(G)
     order, heap = np.empty(n, np.int64), np.empty(n + columns.size, np.int64)
@@ -133,4 +136,4 @@ ORDERS = {
     "connected_sequential_dfs": _depth_first,
     "connected_sequential": _breadth_first,
 }
-"""Maps the name of each strategy that is a fixed order to the function that computes this order."""
+"""For each strategy that fixes the order of the nodes in advance, the function for this order."""

@@ -80,7 +80,7 @@ def _partitions(
     levels: Callable[..., Iterator[Vector]],
     options: dict[str, Any],
 ) -> list[Partition]:
-    """Return the partition after each level, or the one into single nodes if there is no level."""
+    """Return the partition after each level, or if there is no level, the one into single nodes."""
     A = with_weights(G, weight, parallel="sum").matrix
     _check_weights(A)
     if A.nvals and not A.reduce_scalar(monoid.plus).get(0):
@@ -132,7 +132,7 @@ def greedy_modularity_communities(
 
 
 def _check_counts(n: int, cutoff: int, best_n: int | None) -> int:
-    """Return `best_n`: above this number of communities, mergers may lower the modularity."""
+    """Check both arguments as NetworkX does. Return `best_n`, or n if it is None."""
     if cutoff < 1 or cutoff > n:
         raise ValueError(f"cutoff must be between 1 and {n}. Got {cutoff}.")
     if best_n is None:
@@ -206,7 +206,9 @@ def modularity(
     resolution: float = 1,
 ) -> float:
     """Implement `networkx.community.modularity`."""
-    A = with_weights(G, weight, parallel="sum").matrix  # first, because it may reject the call
+    A = with_weights(
+        G, weight, parallel="sum"
+    ).matrix  # this must come first: it may raise an error
     listed = communities if isinstance(communities, list) else list(communities)
     labels = _labels(G, listed)
     if labels is None:
@@ -263,7 +265,7 @@ def inter_community_non_edges(G: Graph, partition: Any) -> int:
 
 
 def _count_edges(A: Matrix, labels: np.ndarray, directed: bool) -> tuple[int, int]:
-    """Return the numbers of all edges and of edges within communities; A holds edge counts."""
+    """Count all edges, and those within communities. The values of A are numbers of edges."""
     rows, columns, counts = A.to_coo()
     inside = labels[rows] == labels[columns]
     if not directed:

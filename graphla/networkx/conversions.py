@@ -302,7 +302,7 @@ def _kind(create_using: Any) -> tuple[bool, bool]:
 
 
 def _fill_given(create_using: Any, G: NetworkXGraph) -> Any:
-    """Return G; if `create_using` is a graph, give it the nodes and edges of G and return it."""
+    """Return G, or `create_using` with the nodes and edges of G if `create_using` is a graph."""
     if create_using is None or isinstance(create_using, type):
         return G
     filled = to_networkx(G)
@@ -313,7 +313,7 @@ def _fill_given(create_using: Any, G: NetworkXGraph) -> Any:
 
 
 def _convert_new(create_using: Any, G: Any) -> Any:
-    """Return a graph that NetworkX has built, converted unless it is the object `create_using`."""
+    """Convert a graph that NetworkX has built, unless it is the object `create_using`."""
     return G if G is create_using else convert(G, None, None, True, True, None)
 
 
@@ -323,7 +323,7 @@ def _refuse_shape(A: Any) -> None:
 
 
 def _numbers(dtype: np.dtype[Any]) -> Any:
-    """Return a function that casts an array to the dtype of attributes, or reject the dtype."""
+    """Return a function that casts an array to the dtype of attributes, or raise an error."""
     if dtype.kind == "b":
         return lambda values: values
     if dtype.kind == "f" and dtype.itemsize <= 8:
@@ -344,7 +344,7 @@ def _graph(
     multigraph: bool = False,
     counts: np.ndarray | None = None,
 ) -> NetworkXGraph:
-    """Return the graph of the entries of a matrix, as NetworkX builds it by rows.
+    """Build a graph from the entries of a matrix, row by row, as NetworkX does.
 
     In an undirected graph, the later of (i, j) and (j, i) replaces the earlier one; in an
     undirected multigraph, only the entries with i <= j count. `counts` gives the number of parallel

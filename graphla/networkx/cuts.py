@@ -105,7 +105,7 @@ def _complement(G: Graph, nodes: Any) -> set[Any]:
 
 
 def _weights(G: Graph, weight: str | None) -> np.ndarray:
-    """Return the weight of each element of edge data."""
+    """Return the weight of each edge, in the order of `edge_ends`."""
     if weight is None:
         return np.ones(edge_ends(G)[0].size, np.int64)
     values = with_attributes(G).attribute(weight)

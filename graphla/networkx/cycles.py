@@ -72,7 +72,8 @@ def _steps(G: Graph, rows: np.ndarray, columns: np.ndarray, orientation: str | N
     places = np.arange(rows.size)
     edges = places
     if not G.directed and rows.size:
-        # Parallel edges have the same order in both directions.
+        # Give both directions of an edge the same number; the k-th parallel edge from u to v is the
+        # same edge as the k-th from v to u.
         keys = np.minimum(rows, columns) * np.int64(len(G)) + np.maximum(rows, columns)
         runs = rows * np.int64(len(G)) + columns
         first = np.flatnonzero(np.diff(runs, prepend=-1))

@@ -232,11 +232,12 @@ def dag_longest_path_length(G: Graph, weight: Any = "weight", default_weight: An
 
 
 def _longest(G: Graph, weight: Any, default: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a topological order, and the length and the parent of each vertex."""
+    """Return a topological order, the lengths of longest paths to the vertices, and the parents."""
     order, _ = _remove(G)
     if order.size < len(G):
         raise nx.NetworkXUnfeasible(CYCLE)
-    # NetworkX adds the default for each edge if `weight` is None, which is not a key of the data.
+    # None is not a key of the edge data, so with weight=None NetworkX uses the default for each
+    # edge.
     neighbors = Neighbors(G, weight, default=default, parallel="max", bellman_ford=True)
     lengths, parents = find_longest_in_order(
         neighbors.indptr, neighbors.columns, neighbors.values, order

@@ -162,7 +162,7 @@ def barycenter(G: Graph, weight: Any = None, attr: Any = None, sp: Any = None) -
     found = (totals == totals.min()).nonzero()[0]
     is_shortcut = HAS_TREE_CENTROID and weight is None and not G.directed
     if found.size == 2 and is_shortcut and _is_tree(G):
-        # If a tree has two such nodes, NetworkX first lists the one that is nearer to node 0.
+        # If a tree has two barycenters, NetworkX first lists the one that is nearer to node 0.
         levels = algorithms.bfs(without_weights(G).matrix, 0, parents=False).levels.to_dense()
         found = found[np.argsort(levels[found], kind="stable")]
     return nodes_of(G, found)
@@ -191,7 +191,8 @@ def _total_distances(G: Graph, weight: Any) -> np.ndarray:
 def _distances(G: Graph, weight: Any, power: int = 1) -> Iterator[np.ndarray]:
     """Yield the distances from some nodes to all others of a connected graph, as dense arrays.
 
-    They are FP64 if sums of their powers, multiplied by degrees, might exceed INT64.
+    Callers add up d(u, v)^power, possibly multiplied by the degrees of u and v. The distances are
+    FP64 if such a sum might exceed INT64.
     """
     A, is_weighted = _lengths(G, weight)
     starts, size = np.arange(len(G)), max(len(G), int(degrees(G).sum()))
@@ -217,7 +218,7 @@ def harmonic_diameter(G: Graph, sp: Any = None, *, weight: Any = None) -> float:
 
 
 def _read_distances(sp: Any, node: Any) -> Any:
-    """Return the given distances of a node."""
+    """Return sp[node], the distances from a node that the user has passed."""
     try:
         lengths = sp[node]
         len(lengths)

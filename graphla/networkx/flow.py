@@ -106,7 +106,7 @@ def hopcroft_karp_matching(G: Graph, top_nodes: Iterable[Any] | None = None) -> 
 
 
 class _Residual(NamedTuple):
-    """A residual network of NetworkX, in which NetworkX expects the flow.
+    """A residual network of NetworkX, to which the flow is to be written.
 
     Attributes:
         network: the DiGraph.
@@ -118,7 +118,7 @@ class _Residual(NamedTuple):
 
 
 class _Network(NamedTuple):
-    """A flow network, and where NetworkX expects the flow.
+    """A flow network, and the residual network to which NetworkX expects the flow to be written.
 
     Attributes:
         capacities: a Matrix on the CPU.
@@ -216,7 +216,8 @@ def _network(
 def _are_whole(A: Matrix) -> bool:
     """Return whether A has infinite capacities, and all its finite capacities are whole numbers.
 
-    A missing capacity is infinite, so the integers of the graph were converted to floats.
+    An edge without a capacity has infinite capacity, which only floats can represent. So the
+    integer capacities of such a graph were converted to floats.
     """
     values = A.to_csr(copy=False)[2]
     infinite = np.isinf(values)
@@ -253,7 +254,7 @@ def _capacities_of(residual: _Residual, G: Graph) -> Matrix:
 
 
 def _write_residual(residual: _Residual, value: Any, flow: Matrix) -> None:
-    """Store a flow in a residual network; the flows of two opposite edges have the sum 0."""
+    """Store a flow in a residual network; the flows of two opposite edges add up to 0."""
     values = edge_values(residual.graph, flow.ewise_union(flow.T, binary.minus, 0, 0).new())
     network = residual.network
     edges = chain.from_iterable(row.values() for row in network._adj.values())

@@ -83,7 +83,8 @@ class NetworkXGraph(Graph):
         # The attribute dict of each node of the NetworkX graph. Some of NetworkX's functions keep
         # all node attributes in their result without asking the backend to preserve them.
         self.source_nodes: Mapping[Any, dict[Any, Any]] | None = None
-        # The predecessors in the converted graph, whose order the entries do not determine.
+        # The predecessors of each node in the NetworkX graph: the entries do not determine their
+        # order.
         self.source_predecessors: Mapping[Any, Any] | None = None
         self._searches: dict[Any, Any] = {}  # see `searches.neighbors_of`
         wide = np.int32 if entries.columns.size < 1 << 31 else np.int64
@@ -174,7 +175,7 @@ class NetworkXGraph(Graph):
         return NetworkXGraph, (self._entries, *kept)
 
     def _edge_count(self) -> int:
-        """Return the number of elements of edge data, in which an undirected edge counts twice."""
+        """Return the number of edges; an undirected edge counts twice, once per direction."""
         return self._entries.columns.size if self._keys is None else len(self._keys)
 
     def _with_values(self, values: np.ndarray, pattern: Any = None) -> Matrix:
@@ -209,7 +210,7 @@ def with_weights(
     dtype: Any = None,
     infinite: bool = False,
 ) -> Graph:
-    """Return the Graph whose values are an edge attribute.
+    """Return the Graph whose values are those of an edge attribute.
 
     Args:
         G: a converted graph, or a Graph of the user. The latter has one attribute, named by its
@@ -422,7 +423,7 @@ def find(G: Graph, node: Any) -> int | None:
 
     Args:
         G: the graph.
-        node: any object; as in a dict, 1.0 is the node 1.
+        node: any object; as with dict keys, 1.0 and 1 denote the same node.
 
     Returns:
         An int from 0 to n - 1, or None.
@@ -674,7 +675,7 @@ def to_edge_dict(G: Graph, matrix: Matrix) -> dict[tuple[Any, Any], Any]:
 
 
 def with_attributes(G: Graph) -> NetworkXGraph:
-    """Return a Graph, which may come from the user, in the form of a converted graph.
+    """Convert a Graph that the user has created to a NetworkXGraph.
 
     Args:
         G: the graph.
@@ -727,7 +728,7 @@ def new_graph(
     nodes: list[dict[Any, Any]] | None = None,
     graph: Mapping[Any, Any] | None = None,
 ) -> NetworkXGraph:
-    """Return a Graph as a result that NetworkX can convert.
+    """Wrap a Graph as a NetworkXGraph, which NetworkX can convert.
 
     Args:
         result: the Graph, whose labels are the nodes.

@@ -155,7 +155,10 @@ def _score(
     combine: Callable[[Any, Any, Any], Any],
     weigh: Callable[[Any], Any] | None,
 ) -> Matrix:
-    """Return the scores for `_predict_in_communities`; `known` comes from `_community_labels`."""
+    """Return the scores for `_predict_in_communities`.
+
+    `known` is the result of `_community_labels`.
+    """
     labels, lacks = known
     counts = algorithms.common_neighbors(A, pairs)
     N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
@@ -169,14 +172,14 @@ def _score(
     else:
         within[same] = _sum_common(inner, weigh(degrees_with_loops(A)), joint).to_coo()[2]
     scores = combine(both, within, same)
-    if lacks.any():  # these nodes share one label, but their scores become NaN
+    if lacks.any():  # nodes without a community share one label; their scores are NaN
         unknown = _sum_common(N, lacks * 1.0, counts).to_coo()[2] * same > 0
         scores = np.where(lacks[u] | lacks[v] | unknown, np.nan, scores)
     return common_neighbors.pattern(counts, scores)
 
 
 def _sum_common(N: Matrix, weights: np.ndarray, pairs: Matrix) -> Matrix:
-    """Return the sum of the weights of the common neighbors in N of each pair."""
+    """For each pair, return the sum of the weights of its common neighbors in N."""
     W = common_neighbors.pattern(N, weights[by_rows(N).columns])
     return vertex_pairs.sum_common(W, common_neighbors.pattern(N, symmetric=True), pairs)
 

@@ -90,7 +90,8 @@ def incidence_matrix(
         if weight is not None:
             weights = edge_attribute(G, weight)[kept]
     else:
-        # The column of a self-loop is empty, whether or not its node exists.
+        # The incidence matrix has an empty column for a self-loop. The node of the self-loop need
+        # not be in the graph.
         ends = [
             (0, 0) if edge[0] == edge[1] else (_end(G, edge[0]), _end(G, edge[1]))
             for edge in edgelist
@@ -134,7 +135,7 @@ def _weights_of(G: Graph, rows: np.ndarray, columns: np.ndarray, weight: str) ->
 
 
 def edge_attribute(G: Graph, weight: str) -> np.ndarray:
-    """Return the weight of each element of edge data, which must be a number."""
+    """Return the weight of each edge, in the order of `edge_ends`. Weights must be numbers."""
     values = with_attributes(G).attribute(weight)
     if not isinstance(values, np.ndarray):
         raise NotImplementedError(f"the edge attribute {weight!r} has a value that is not a number")
@@ -209,7 +210,7 @@ def _float_if_empty(A: Matrix) -> Matrix:
 def _walk(
     G: Graph, nodelist: Any, weight: str | None, walk_type: str | None, alpha: float
 ) -> tuple[Matrix, float]:
-    """Return the weights between some nodes, and `alpha` (0.5 if the walk ignores it)."""
+    """Return the weights between some nodes, and the alpha of the walk (0.5 if it has none)."""
     if walk_type not in (None, "random", "lazy", "pagerank"):
         raise nx.NetworkXError("walk_type must be random, lazy, or pagerank")
     if walk_type is None and len(G) == 0:

@@ -244,7 +244,7 @@ def _all_trees(
 def _each_source(
     neighbors: Neighbors, read: Callable[[Tree], Any], cutoff: float | None = None
 ) -> Iterator[tuple[Any, Any]]:
-    """Return an iterator over pairs of a node and the result of `read` for the tree of the node."""
+    """Return an iterator over (node, read(tree)), where `tree` is the search tree of the node."""
 
     def pairs() -> Iterator[tuple[Any, Any]]:
         for k, node in enumerate(neighbors.G.labels):
@@ -470,7 +470,7 @@ def astar_path_length(
 def _search_by_estimates(
     G: Graph, source: Any, target: Any, heuristic: Any, weight: Any, cutoff: float | None
 ) -> tuple[list[int], Neighbors]:
-    """Return the path that A* finds, and the neighbors of the search."""
+    """Return the path that A* finds, and the Neighbors object that the search uses."""
     start = number(G, source, "Source {} is not in G")
     end = number(G, target, "Target {} is not in G")
     neighbors = neighbors_of(G, weight)

@@ -134,7 +134,7 @@ def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a directed graph, and a function of the user as `strategy`."""
+    """Reject a directed graph, and a user-defined function as `strategy`."""
     strategy = argument(args, kwargs, 1, "strategy", "largest_first")
     functions = greedy_coloring.STRATEGIES
     if not isinstance(strategy, str) and strategy not in functions.values():
@@ -157,7 +157,7 @@ def forceatlas2_layout(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
 
 
 def given_pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a missing `ebunch`, which stands for all pairs of nodes."""
+    """Reject a call without `ebunch`, which would mean all pairs of nodes."""
     if argument(args, kwargs, 1, "ebunch") is None:
         return "ebunch is missing, but graphla needs the pairs of nodes"
     return None

@@ -153,7 +153,7 @@ class Neighbors:
 
     @property
     def matrix(self) -> Any:
-        """The Matrix on its device, whose values are the lengths."""
+        """The Matrix whose values are the lengths, on the device of the graph."""
         if self._weighted is None:
             raise NotImplementedError("the weight is a function and returns a negative weight")
         A = self._weighted._matrix
@@ -197,9 +197,10 @@ class Neighbors:
         return 1 if self.values is None else self.values[place].item()
 
     def sort(self, sort_neighbors: Callable[[Any], Any], sources: Sequence[int]) -> None:
-        """Sort, with a function, the neighbors of each vertex that a search from `sources` reaches.
+        """Apply a function to the neighbors of each vertex that a search from `sources` reaches.
 
-        The function takes an iterator over the neighbors of a node, as in NetworkX.
+        The function takes an iterator over the neighbors of a node and returns them in another
+        order, as in NetworkX.
         """
         reached = self.search(sources).order
         columns, bounds = nodes_of(self.G, self.columns), self.indptr.tolist()

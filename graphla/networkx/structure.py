@@ -162,7 +162,7 @@ def _by_holes(G: Graph, nodes: Any, weight: Any, measure: Any) -> np.ndarray:
 
 
 def _at_nodes(G: Graph, values: np.ndarray, nodes: Any) -> dict[Any, float]:
-    """Return the values of the given nodes; raise the KeyError of a dict for any other object."""
+    """Return the values of the given nodes. For any other object raise KeyError, as a dict does."""
     listed = list(nodes)
     chosen = [number_of_key(G, node) for node in listed]
     return dict(zip(listed, values[chosen].tolist(), strict=True))

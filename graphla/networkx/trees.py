@@ -179,7 +179,7 @@ def _both_ways(G: NetworkXGraph, places: np.ndarray) -> np.ndarray:
 
 
 def _upper_places(G: NetworkXGraph) -> np.ndarray:
-    """Return, for each element of edge data, the place of its edge with row <= column."""
+    """For each position in edge data, return the position at which the edge has row <= column."""
     entries = G._entries
     if entries.counts is None:
         return entries.upper_of
@@ -191,10 +191,11 @@ def _upper_places(G: NetworkXGraph) -> np.ndarray:
 def _choose(
     G: NetworkXGraph, algorithm: str, weight: str, ignore_nan: bool, *, maximum: bool
 ) -> np.ndarray:
-    """Return the places of the edges of a spanning forest in edge data, in order of weight.
+    """Return the edges of a spanning forest in order of weight, as positions in edge data.
 
-    Among edges of equal weight, Kruskal's algorithm takes the first in NetworkX's order. For
-    another algorithm, return the edges of all optimal forests, and those whose weight is NaN.
+    Among edges of equal weight, Kruskal's algorithm takes the first in NetworkX's order. If
+    `algorithm` is another one, return the edges of all optimal forests, followed by the edges whose
+    weight is NaN.
     """
     if algorithm not in ALGORITHMS:
         raise ValueError(f"{algorithm} is not a valid choice for an algorithm.")

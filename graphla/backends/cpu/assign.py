@@ -307,8 +307,9 @@ def _write_numba(
     if isinstance(c, SparseVector):
         if isinstance(t, FullVector):
             return None
-        # The bitmap t has about as many entries as the result. So convert w, which is sparse, to a
-        # bitmap.
+        # The result has about as many entries as the bitmap t. So convert w, which is sparse, to a
+        # new bitmap. This bitmap is overwritten if its values have the right dtype and are not
+        # shared.
         in_place = not is_iso(c.values) and c.values.dtype == dtype
         c = to_bitmap(c)
     if accum is None and mask is None and isinstance(t, BitmapVector):

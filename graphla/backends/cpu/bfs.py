@@ -34,7 +34,7 @@ from graphla.settings import config
 from semirings.semiring import any_secondi, min_secondi
 
 BYTE_LEVELS = 255
-"""The number of levels that fit a byte; the value 255 marks a vertex that is not reached."""
+"""The number of levels that fit in a byte; the value 255 marks a vertex that is not reached."""
 EDGES = 3 * int(loops.ROOM)
 """Length of a thread's part of the array that lists edges.
 

@@ -39,8 +39,8 @@ class ClosureTuning:
 
     # If a matrix has fewer entries plus vertices than this, the closure runs in the calling thread.
     small: int = 1 << 14
-    # Values within delta of the best pending value are multiplied before all others. Delta is
-    # initially the mean weight times max(edges_ahead / mean degree, least_ahead).
+    # Values within delta of the best pending value are propagated along the edges before all
+    # others. Delta is initially the mean weight times max(edges_ahead / mean degree, least_ahead).
     edges_ahead: float = 8.0
     least_ahead: float = 0.25
     # The initial delta as a fraction of the best pending value, if ⊗ multiplies floats.
@@ -203,10 +203,10 @@ def _is_final(
 def _first_delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
     """Return the initial delta: a small multiple of the mean weight.
 
-    Values within delta of the best pending value are multiplied before all others. The longer the
-    rows, the smaller the multiple. On road networks, 4 to 8 mean weights are best. If ⊗ multiplies
-    floats, delta is instead a fixed fraction of the best pending value. Later the loop adapts delta
-    to the graph.
+    Values within delta of the best pending value are propagated along the edges before all others.
+    The longer the rows, the smaller the multiple. On road networks, 4 to 8 mean weights are best.
+    If ⊗ multiplies floats, delta is instead a fixed fraction of the best pending value. Later the
+    loop adapts delta to the graph.
     """
     tuning = current(TUNING)
     if numba_ops.is_relative(semiring):

@@ -72,8 +72,8 @@ def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
     values = given.values[starts]
     low, high = values.min().item(), values.max().item()
     # A start vertex that the mask forbids must keep its initial value. The loop ensures this only
-    # if all initial values are equal, because then no sum is smaller. So return None if there is a
-    # mask and the initial values differ.
+    # if all initial values are equal, because then no path makes one of them smaller. So return
+    # None if there is a mask and the initial values differ.
     if not 0 <= low <= high < np.inf or (request.mask is not None and low < high):
         return None
     weights = remember(request.out, ("weights", semiring.type2), lambda: _weights(request))
@@ -132,8 +132,8 @@ class _Buckets:
         links = np.empty(SPARE * n // loops.BLOCK + chains, np.int32)
         pool = np.empty(links.size * loops.BLOCK, np.int32)
         heads, ends = np.full(chains, -1, np.int64), np.zeros(chains, np.int64)
-        # At first all start vertices are in the last bucket. Then the loop sets the base to the
-        # smallest start value.
+        # At first all start vertices are in the last bucket. Then the loop sets the lower bound of
+        # the first bucket to the smallest start value.
         blocks = -(-starts.size // loops.BLOCK)
         pool[: starts.size] = starts
         links[:blocks] = np.arange(-1, blocks - 1)

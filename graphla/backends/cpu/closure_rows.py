@@ -16,7 +16,7 @@ from graphla.formats import Csr
 from graphla.settings import config
 
 MOST = 1 << 24
-"""The maximum number of rows times vertices: the array of distances has this many elements."""
+"""The maximum size (rows times vertices) of the array of distances."""
 PARTS = 8
 """Number of parts into which the rows are divided, per thread."""
 

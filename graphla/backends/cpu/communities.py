@@ -51,12 +51,14 @@ class MovesTuning:
     """Parameters of the moves of Louvain's method."""
 
     smallest: int = 4096  # minimum number of vertices of a graph for moves in batches
-    # Number of entries in a batch, and limits for the number of batches. In a large batch,
-    # neighbors often move at the same time. In a small batch, threads often wait for each other.
+    # The desired number of entries in a batch, and the minimum and maximum number of batches. In a
+    # large batch, neighbors often move at the same time. In a small batch, threads often wait for
+    # each other.
     entries: int = 1 << 15
     fewest: int = 32
     most: int = 64
-    # Vertices move one by one after this number of rounds, or if fewer than n / few vertices wait.
+    # Vertices move in batches for at most `rounds` rounds, while at least n / `few` vertices wait.
+    # Then they move one by one.
     rounds: int = 15
     few: int = 50
 
@@ -88,8 +90,8 @@ def _propagate_at_once(links: Csr, labels: Array, rounds: int, threads: int) -> 
     is_large = threads_worth(links.nvals + n, threads) > 1
     parts = cut(np.diff(links.indptr) + 1, threads) if is_large else [(0, n)]
     scratch = _scratch(links, sums, len(parts), np.asarray)
-    # Flags of the active vertices of this round and of the next. All vertices are active in the
-    # first two rounds, because the initial labels were not computed from other labels.
+    # Flags of the active vertices of this round and of the next. An inactive vertex takes its label
+    # of two rounds ago. In the first two rounds there is no such label, so all vertices are active.
     active = np.ones((2, n), np.uint8)
     arrays = (rows, labels, labels, *active, *scratch[0], stop)
     loop = load("communities.popular", (numba_ops.nothing,), arrays)

@@ -62,14 +62,14 @@ def sort(v: SparseVector) -> SparseVector:
 
 
 def to_sparse(v: AnyVector) -> SparseVector:
-    """Return v in sparse form, sorted unless v is an unsorted SparseVector."""
+    """Return v in sparse form. Only an unsorted SparseVector gives an unsorted result."""
     if isinstance(v, BitmapVector) and not is_iso(v.values) and compiles(v.size):
         return _to_sparse_numba(v)
     return _to_sparse_numpy(v)
 
 
 def _to_sparse_numpy(v: AnyVector) -> SparseVector:
-    """Return v in sparse form, sorted unless v is an unsorted SparseVector."""
+    """Return v in sparse form. Only an unsorted SparseVector gives an unsorted result."""
     if isinstance(v, SparseVector):
         return v
     if isinstance(v, FullVector):

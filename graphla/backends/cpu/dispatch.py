@@ -38,10 +38,10 @@ _trial = _Trial()
 def try_loops(function: Callable[P, T]) -> Callable[P, T]:
     """Let a function use compiled loops for small operands, if the loops are already compiled.
 
-    For operands below `config.compile_threshold`, `compiles` first returns a number of threads. If
-    the function then loads a loop that is neither in memory nor in the cache on disk, the function
-    is called again, and `compiles` returns 0. So the function must not change its arguments before
-    it has loaded its loops.
+    The function is first called with `compiles` returning a number of threads, even for operands
+    below `config.compile_threshold`. If this call needs a loop that is neither in memory nor in the
+    cache on disk, it is abandoned, and the function is called again with `compiles` returning 0. So
+    the function must not change its arguments before it has loaded its loops.
     """
 
     @wraps(function)

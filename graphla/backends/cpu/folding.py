@@ -117,8 +117,8 @@ def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
     """Return op(op(x0, x1), x2)... of each run of values; runs begin at `starts`.
 
     Each round folds one more value of each run that has values left. The number of rounds is the
-    length of the longest run, and the total work is linear in the input. If the values are one
-    stored element x with op(x, x) = x, the result is stored as one element too.
+    length of the longest run, and the total work is linear in the input. If all values are equal
+    and share one stored element x, and op(x, x) = x, the result also stores x only once.
     """
     ends = np.empty_like(starts)
     ends[:-1] = starts[1:]

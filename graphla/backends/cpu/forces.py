@@ -32,7 +32,11 @@ def forces(request: Forces) -> tuple[Array, Array]:
 
 
 def _attract(request: Forces) -> Array:
-    """Return Σ A(i, j) (p(j) - p(i)), where A(i, j) may be multiplied by log(1 + d) / d."""
+    """Return Σ A(i, j) (p(j) - p(i)).
+
+    If `is_log` is set, each term is multiplied by log(1 + d) / d, where d is the distance between
+    i and j.
+    """
     links, points = request.links, request.points
     rows, columns = row_of_entry(links), links.indices
     differences = points[columns] - points[rows]
@@ -42,7 +46,8 @@ def _attract(request: Forces) -> Array:
         weights = weights * np.divide(np.log1p(d), d, out=np.zeros_like(d), where=d > 0)
     differences *= weights[:, None]
     sums = [np.bincount(rows, x, len(points)) for x in differences.T]
-    return np.column_stack(sums).astype(float, copy=False)  # integers if there is no edge
+    # Without edges, `sums` holds integers.
+    return np.column_stack(sums).astype(float, copy=False)
 
 
 @try_loops

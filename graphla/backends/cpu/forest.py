@@ -72,7 +72,7 @@ class _Growth:
         self.rows, self.vertices = row_parts(upper.indptr, threads), even_parts(n, n + m, threads)
 
     def _last_light_weight(self, n: int, m: int) -> Any:
-        """Return the last weight of the light edges, or None if all edges are light."""
+        """Return the weight at which the light edges end, or None if all edges are light."""
         light = LIGHT_EDGES * n
         if 2 * light >= m:
             return None
@@ -92,8 +92,9 @@ class _Growth:
         """Run rounds with all edges, or only with the light or the heavy edges, until none of these
         edges leaves a tree.
 
-        With all edges, the first round does not list the edges that leave a tree: few of them still
-        leave a tree in the second round, which therefore scans all rows again.
+        If `which` is ALL, the first round does not list the edges that leave a tree, and the second
+        round scans all rows again. A list from the first round would be of little use, because few
+        of its edges still leave a tree in the second round.
         """
         counts = self._run(SCAN_ROWS, self.rows, which, int(which != ALL))
         if which == ALL and any(counts):

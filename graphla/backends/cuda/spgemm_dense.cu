@@ -23,7 +23,7 @@ DEVICE void cut(const i32 *__restrict__ b_indices, i64 begin, i64 end, i64 &from
   if (end <= 0x7fffffff) to = lower_bound<i32, i64>(b_indices, from, to, i32(end));
 }
 
-/// Clears the bits of those columns from `begin` to `end` - 1 that the mask lists in row i.
+/// For each column from `begin` to `end` - 1 that the mask lists in row i, clears the column's bit.
 template <int MASK, class Mask>
 DEVICE void clear_masked(const Mask &outside, i64 i, i64 begin, i64 end, u32 *bits) {
   if constexpr (MASK == OUTSIDE) {
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
   }
 }
 
-/// Writes each listed row i of C to its positions in C, which begin at indptr[i]. The array `ends`
+/// Writes the entries of each listed row i of C, from position indptr[i] on. The array `ends`
 /// contains the inclusive running sums of the array `of_tiles` that count_tiles has computed.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, bool HAS_VALUES>

@@ -9,10 +9,11 @@
 // of the table, the warp builds no table, and searches row i itself. A group of eight lanes reads a
 // short row, and the whole warp reads a long row.
 //
-// If a dot product has a term, its element of `present` becomes true, and its sum is written to z.
-// If HAS_VALUES is false, all sums are known to be equal, and z is not written. All elements of
-// `present` must initially be false. Each lane first adds up its own terms, and then the sums of
-// the lanes are added up. So the order of additions depends only on the operands.
+// If the dot product of entry t has a term, present[t] becomes true, and the sum is written to
+// z[t]. If HAS_VALUES is false, all sums are known to be equal, and z is not written. All elements
+// of `present` must initially be false. Each lane first adds up its own terms, which depend only on
+// the operands. Then the sums of the lanes are added up in a fixed order. So the order of additions
+// is the same in every run.
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -44,10 +45,10 @@ struct Sought {
   int bits;
 };
 
-/// Adds to `sum` the terms of a dot product that this lane computes. The terms are divided among a
-/// group of `width` lanes, and `mine` is the number of this lane in the group. If `searches` is
-/// true, row j is searched for each entry of row i. Otherwise row i is searched, or looked up in
-/// its table, for each entry of row j.
+/// Adds this lane's terms of a dot product to `sum`. The terms are divided among a group of `width`
+/// lanes, and `mine` is the number of this lane in the group. If `searches` is true, the lane
+/// searches row j for the column k of each entry of row i. Otherwise it searches row i, or the
+/// table of row i, for the column k of each entry of row j.
 template <bool HAS_PLACES, bool HAS_VALUES, class Op, class A, class B>
 DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_begin, i32 b_count,
                 bool searches, int mine, int width, typename Op::Z &sum, bool &found) {

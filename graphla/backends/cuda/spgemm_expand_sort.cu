@@ -1,4 +1,4 @@
-// Computes those rows of C = A B that have many terms, if C has very many columns: lists all terms,
+// Computes those rows of C = A B that have many terms, if C has very many columns. Lists all terms,
 // sorts them, and adds up each run of terms that belong to the same entry of C.
 //
 // A kernel writes the terms of the listed rows, row after row. The key of a term is
@@ -58,7 +58,7 @@ __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
   }
 }
 
-/// Sets is_first[t] to 1 if a run of equal keys begins at position t, otherwise to 0. The keys
+/// Sets is_first[t] to 1 if a run of equal keys begins at position t, otherwise to 0. Keys equal to
 /// NOWHERE do not form a run.
 template <class Op>
 __global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restrict__ is_first) {

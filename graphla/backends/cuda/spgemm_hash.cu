@@ -21,7 +21,7 @@ namespace graphla {
 
 constexpr int FEW_PLACES = SpgemmTuning::places;  // total number of slots in the tables of a block
 // If a table has at most 2^RANKED_BITS slots, the position of a column in its row of C is found by
-// counting the smaller columns. Larger tables are sorted.
+// counting the columns with smaller indices. Larger tables are sorted.
 constexpr int RANKED_BITS = 7;
 
 template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
@@ -35,7 +35,7 @@ template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group
   __syncwarp();
 }
 
-/// The argument `narrow` of `each_term` that does not restrict the rows of B.
+/// Passed as `narrow` to `each_term` if the rows of B are read in full.
 struct Whole {
   DEVICE void operator()(i64 &, i64 &) const {}
 };
@@ -119,8 +119,8 @@ template <bool HAS_VALUES, class Z> DEVICE void sort_pairs(i32 *keys, Z *sums, i
   }
 }
 
-/// Writes the `taken` columns of one row of C to `indices`, in ascending order from position
-/// `first` on, and their sums to the same positions of z.
+/// Writes the columns of one row of C to `indices`, in ascending order from position `first` on,
+/// and their sums to the same positions of z. `taken` is the number of these columns.
 template <int BITS, int GROUP, bool HAS_VALUES, class Z>
 DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *sums,
                          const i32 *columns, int taken, i64 first, i32 *__restrict__ indices,
@@ -211,7 +211,7 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
 }
 
 /// The lists of rows with few terms, one list per bin. The list of a bin begins at
-/// lists[bin * room]. count_n is the number of rows in the bin for at most n terms.
+/// lists[bin * room]. count_n is the number of rows in the bin of rows with at most n terms.
 struct FewRows {
   const i32 *lists;
   i64 room;
@@ -222,8 +222,8 @@ enum MoveShape { MOVE_LANES = 8 };  // number of lanes that move one row to C
 
 /// Moves the rows with few terms from scratch memory to C. There are four lists of such rows, one
 /// for each maximum number of terms: 24, 96, 384 and 1536. Scratch memory contains the rows of the
-/// first list, then the rows of the second list, and so on. It has space for as many entries per
-/// row as the maximum number of terms of the row's list.
+/// first list, then the rows of the second list, and so on. For each row, it has space for the
+/// maximum number of terms of the row's list.
 template <class Op, class Word, class OffsetC, bool HAS_VALUES>
 __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
                          const Word *__restrict__ made_z, Made<OffsetC, Word> c) {

@@ -1,6 +1,6 @@
-// Masked products by rows of B: for each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
-// j)). To compute row i, a warp reads row k of B for each entry A(i, k), and uses only the columns
-// in which row i of the pattern has entries.
+// Masked products, computed from the rows of B. For each entry (i, j) of a pattern, z = (+)_k
+// mult(A(i, k), B(k, j)). To compute row i, a warp reads row k of B for each entry A(i, k), and
+// uses only the columns in which row i of the pattern has entries.
 //
 // A warp processes tiles of at most MOST_LISTED entries of the pattern. For each row in a tile, the
 // warp lists the columns of the row's entries in the tile, and builds a hash table of them in

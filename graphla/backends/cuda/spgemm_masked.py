@@ -6,7 +6,7 @@ counts the steps of both methods, and then the method with fewer steps is used.
 Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu.
 
 The host waits once for the number of steps. If B is transposed for dot products, the host waits a
-second time. It also waits in `keep` for the number of entries of the result.
+second time. Finally the host waits for the number of entries of the result.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ class SpgemmMaskedTuning:
     warps: int = 4
     """Number of warps per block."""
     rows_tile: int = 512
-    """Maximum number of entries of the pattern that a warp processes by rows of B."""
+    """Maximum number of entries of the pattern in a tile, for a product by rows of B."""
     dot_tile: int = 256
-    """Maximum number of entries of the pattern that a warp processes as dot products."""
+    """Maximum number of entries of the pattern in a tile, for dot products."""
     table_bits: int = 10
     """log2 of the number of slots in a hash table. A row of A that fills at most half of the table
-    is hashed; a longer row is searched. With 11 instead of 10, counting the triangles of kron 18
-    took 1.2 times as long, because half as many warps fit on a multiprocessor."""
+    is hashed; a longer row is searched. With 11 instead of 10, counting the triangles of a
+    Kronecker graph of scale 18 took 1.2 times as long, because half as many warps fit on a
+    multiprocessor."""
     tiles: int = 1 << 14
-    """Number of tiles that keep a large GPU busy. If there would be fewer tiles than this, shorter
-    tiles are used."""
+    """Number of tiles needed to keep a large GPU busy. If there would be fewer tiles than this,
+    shorter tiles are used."""
     transposing: int = 32
     """The cost of transposing B for dot products, as a number of steps per entry of B."""
     per_entry: int = 16
@@ -64,8 +65,8 @@ def product(
 ) -> Csr | None:
     """Return the product of A and B at the entries of `pattern`.
 
-    `b` is B by rows, or None if only `bt`, the transpose of B, is available. Return None if `b` is
-    None although the product by rows of B would take fewer steps than dot products.
+    `b` is B in CSR, or None if only `bt`, the transpose of B, is available. In the latter case,
+    return None if a product by rows of B would take fewer steps than dot products.
     """
     tuning = current(TUNING)
     if b is None:

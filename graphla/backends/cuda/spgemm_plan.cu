@@ -23,7 +23,7 @@ enum Bin {
 struct Lists {
   i32 *rows;        // the rows of each bin; the list of a bin begins at bin * room
   u64 *counts;      // the number of rows of each bin, followed by the number of terms of each bin
-  u64 *tickets;     // the number of blocks that have finished
+  u64 *tickets;     // counts the blocks that have finished
   i64 *told;        // host memory that receives the number of rows in each bin
   i64 room;         // capacity of each list, in rows
   i64 tiles;        // number of column tiles
@@ -32,8 +32,8 @@ struct Lists {
   /// Appends each of the rows `begin`, `begin` + `step`, `begin` + 2 * `step`, ... to the list of
   /// its bin. All lanes of a warp must call this together, with consecutive values of `begin`. A
   /// row with more than 1,536 terms is computed by tiles if it has too many terms to sort, or if
-  /// the number of searches is small compared with the number of terms: for each entry A(i, k) of
-  /// the row, row k of B is searched once per tile.
+  /// the tiles need few searches compared with the number of terms. A tile needs one search per
+  /// entry A(i, k) of the row: a search in row k of B.
   template <class Offset>
   DEVICE void add(const Offset *__restrict__ indptr, i64 nrows, const u64 *terms, i64 begin,
                   i64 step) const {
@@ -59,8 +59,8 @@ struct Lists {
     }
   }
 
-  /// Returns whether this block is the last block to call this. Each block must call this once,
-  /// when it has finished.
+  /// Returns whether this block is the last one to call the function. Each block must call the
+  /// function once, when the block has finished.
   DEVICE bool are_complete() const {
     Grid grid(tickets);
     grid.begin(0);
@@ -138,8 +138,8 @@ __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
 /// Adds to steps[0] the number of steps that the product by rows of B takes. An entry (i, k) of A
 /// takes no steps if row i of the pattern or row k of B is empty. Otherwise its number of steps is
 /// the length of row k of B, rounded up to a multiple of the warp size. In addition, row i of the
-/// pattern is divided into chunks of `chunk` entries, and each chunk after the first costs as many
-/// steps as the warp size.
+/// pattern is divided into chunks of `chunk` entries, and each chunk after the first adds WARP
+/// steps.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
                                 const i32 *__restrict__ a_indices, i64 nvals,
@@ -175,7 +175,7 @@ __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ 
   warp_add(total, mine);
 }
 
-/// Sets z[0] to the term of x[0] and y[0]. The host launches this kernel if all terms have the same
+/// Sets z[0] to the term mult(x[0], y[0]). The host launches this kernel if all terms have the same
 /// value t and t (+) t = t, so that every sum is equal to t.
 template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
 __global__ void one_term(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {

@@ -17,7 +17,8 @@ from semirings.structures import TypedSemiring
 class Terms(NamedTuple):
     """The values from which terms are computed.
 
-    If all sums are known to be equal, `constant` is an array with their only value; otherwise None.
+    If all sums are known to be equal, `constant` is a one-element array with their common value;
+    otherwise it is None.
     """
 
     spec: tuple[Any, ...]

@@ -1,5 +1,5 @@
-// Push: w(o) = (+) over the entries u(k) of A(o, k) (x) u(k). The kernels read each column k of A
-// for which u has an entry.
+// Push: w(o) = (+)_k A(o, k) (x) u(k), where k runs over the entries of u. The kernels read each
+// column k of A for which u has an entry.
 //
 // The entries of these columns are called edges. They are numbered column by column, in the order
 // of the entries of u. If the columns are short, a few threads read each column (`push_columns`).
@@ -67,8 +67,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
 
   /// Processes an edge to output o, for which `is_open` has returned true. If WAY is FOLD or
   /// FOLD_DENSE, combines the term of the edge with the value of o. Returns whether this edge
-  /// claims o. The result is false if another edge has already claimed o, or if WAY does not claim
-  /// outputs.
+  /// claims o. The result is false if another edge has already claimed o, or if edges do not claim
+  /// outputs (see `Way`).
   template <class Term> DEVICE bool meet(i32 o, Term term) const {
     if constexpr (WAY == FOLD) atomic_fold<Op>(&w[o], term());
     if constexpr (!COUNTS) return false;
@@ -124,9 +124,9 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 }
 
 /// Marks the outputs that the mask forbids as claimed, so that no edge can claim them. The mask is
-/// given as the array `listed` with the indices of `length` outputs. It allows exactly these
-/// outputs or, if it is complemented, forbids exactly these. All bits of `claimed` must initially
-/// be zero.
+/// given as the array `listed`, which holds the indices of `length` outputs. The mask allows
+/// exactly these outputs or, if it is complemented, forbids exactly these. All bits of `claimed`
+/// must initially be zero.
 template <class Op, int WAY>
 DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__restrict__ listed,
                          i64 length) {
@@ -140,10 +140,10 @@ DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__re
   __syncthreads();
 }
 
-/// Like push_columns, but runs in a single block. There may be only few edges, and at most
-/// SpmspvTuning::alone_outputs outputs. The block initializes the outputs, and stores the number of
-/// claimed outputs in *count. The mask may be a list of `length` outputs instead of flags; a
-/// negative `length` means that there is no list.
+/// Like push_columns, but runs in a single block. The number of edges must be small, and the number
+/// of outputs at most SpmspvTuning::alone_outputs. The block initializes the outputs, and stores
+/// the number of claimed outputs in *count. The mask may be a list of `length` outputs instead of
+/// flags; a negative `length` means that there is no list.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(WIDEST_BLOCK)
     push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns,
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(WIDEST_BLOCK)
   if (threadIdx.x == 0) *count = total[0];
 }
 
-// --- tiles of edges ---------------------------------------------------------------------------
+// --- push_tiles -------------------------------------------------------------------------------
 
 constexpr int THREADS = BLOCK_THREADS;                     // number of threads of a block
 constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // number of edges per thread in a tile
@@ -180,13 +180,13 @@ constexpr int TILE = SpmspvTuning::tile;
 struct Tile {
   i64 *range;   // two elements: the first and the last entry of u whose edges are in the tile
   i32 *ends;    // per entry of u: where its edges end, relative to the start of the tile
-  i64 *shifts;  // per entry of u: edge n of its column is entry n + shift of A
+  i64 *shifts;  // per entry of u: edge number n of the push is entry n + shift of A
 
-  /// Finds the range of entries of u whose columns contain the edges `begin` to `end` - 1 of the
-  /// tile. Writes this range to `range`, and fills `ends` and `shifts` for the entries in the
-  /// range. Returns false if the range is too long for `ends` and `shifts`. This happens only if
-  /// the range includes entries of u whose columns are empty. Every thread of the block must call
-  /// this.
+  /// Finds the range of entries of u whose columns contain the edges of the tile. These are the
+  /// edges with the numbers `begin` to `end` - 1. Writes this range to `range`, and fills `ends`
+  /// and `shifts` for the entries in the range. Returns false if the range is too long for `ends`
+  /// and `shifts`. This happens only if the range includes entries of u whose columns are empty.
+  /// Every thread of the block must call this.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
@@ -230,9 +230,9 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     const i64 end = least(begin + TILE, edges);
     const bool fits = tile.find(begin, end, frontier.entries, u_indices, ends, indptr);
     const i64 first = range[0], last = range[1];
-    // Each thread reads EACH_THREAD edges, so that their loads overlap. For each edge, `found`
-    // holds the index of the entry of u to whose column the edge belongs, relative to the tile's
-    // first entry of u.
+    // Each thread reads EACH_THREAD edges, so that their loads overlap. Each edge belongs to the
+    // column of an entry of u; `found` holds the index of this entry, relative to the tile's first
+    // entry of u.
     int found[EACH_THREAD];
     i32 o[EACH_THREAD];
     u32 is_open = 0, is_first = 0;

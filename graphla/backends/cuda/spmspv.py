@@ -86,8 +86,7 @@ class SpmspvTuning:
     """
     short: int = 64
     modest: int = 1 << 17
-    """`modest` and `short` are limits up to which a few threads read each column, instead of
-    dividing the edges into tiles.
+    """Limits up to which a few threads read each column, and the edges are not divided into tiles.
 
     No column of the matrix may have more than `short` entries, and the columns at which u has an
     entry may have at most `modest` entries (edges) in total. Below these limits, tiles would only
@@ -95,9 +94,10 @@ class SpmspvTuning:
     per tile, not once per output.
     """
     dense: int = 8
-    """If at least `size / dense` terms are expected, they are combined in a dense array.
+    """If a product is expected to have at least n / `dense` terms, they are combined in a dense
+    array.
 
-    Here `size` is the size of the result, and `dense` is this parameter.
+    n is the size of the result.
     """
     alone_edges: int = 1 << 13
     """Maximum number of edges that a single block processes alone."""
@@ -159,7 +159,7 @@ def push(
 
 
 def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
-    """Return the product in dense form, by combining the terms in a dense array.
+    """Combine the terms of the product in a dense array, and return it as a bitmap.
 
     In contrast to a sparse result, a dense result needs no list of outputs, and the host does not
     wait for their number.
@@ -261,8 +261,8 @@ class _Edges:
     def list_outputs(self, way: int, constant: Array | None = None) -> SparseVector:
         """Return a sparse vector with an entry for each output of the edges, in any order.
 
-        If `way` is CLAIM, the value of each entry is one of the terms of its output. Otherwise it
-        is the only element of `constant`.
+        If `way` is CLAIM, the value of each entry is one of the terms of its output. Otherwise all
+        values are constant[0].
         """
         if self.is_alone:
             buffer, count = OutputBuffer(self.room, self.plan.dtype), PendingCount()
@@ -343,7 +343,7 @@ def _repeat(buffer: OutputBuffer, constant: Array, entries: int) -> tuple[Array,
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """Return an uninitialized array for atomics, and a view of its first n elements.
+    """Return an uninitialized array that supports atomic operations, and its first n elements.
 
     An atomic operation on an element of less than 4 bytes updates the whole 4-byte word that
     contains the element. So the array consists of whole words.

@@ -102,8 +102,8 @@ DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, c
 }
 
 /// Determines which items a warp processes; `now` is the current item. If TAKEN is true, the warp
-/// repeatedly takes the next item that no warp has taken yet. Otherwise a warp's items have a fixed
-/// stride. Every lane of the warp must call the constructor and `step`.
+/// repeatedly takes the next item that no warp has taken yet. Otherwise the items of a warp are a
+/// fixed stride apart. Every lane of the warp must call the constructor and `step`.
 template <bool TAKEN> struct Turns {
   u64 *next;
   u32 now;
@@ -121,7 +121,7 @@ template <bool TAKEN> struct Turns {
   }
 };
 
-/// Adds the numbers of entries that the threads of this block have found to *count. Every thread of
+/// Adds to *count the number of entries that the threads of this block have found. Every thread of
 /// the block must call this.
 DEVICE void add_count(u64 *count, u32 found) {
   SHARED(u32, scratch, WARP + 1);
@@ -130,7 +130,7 @@ DEVICE void add_count(u64 *count, u32 found) {
 
 /// Examines the WARP * SPAN rows that begin with row `at`. Lists the rows that the flags of the
 /// mask allow, and returns their number. The list `wanted` contains the row numbers minus `at`, in
-/// ascending order. Clears the presence flags of the results of the other rows. Every lane of the
+/// ascending order. For each other row, clears the presence flag of its result. Every lane of the
 /// warp must call this.
 template <int SPAN>
 DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool complement,
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(THREADS<HELD>,
                                   BLOCKS<Offset, A, typename Op::Z, HELD, MASK, ENDS>)
     pull_rows(const Offset *__restrict__ indptr, Operands<A, U> of, u64 *next, Wanted wants,
               Result<typename Op::Z> result, Queue queue) {
-  // Number of rows per lane that a warp takes per step.
+  // Number of rows that each lane takes in one step of its warp.
   constexpr int SPAN = MASK == MASK_FLAGS ? SpmvTuning::span : HELD == WITH_HUBS ? 2 : 1;
   SHARED(u8, lists, MASK == MASK_FLAGS ? BLOCK_THREADS * SPAN : 1);
   u8 *const wanted = lists + (MASK == MASK_FLAGS ? warp_in_block() * WARP * SPAN : 0);

@@ -1,4 +1,4 @@
-"""Pull: w(o) = ⊕ over k of mult(A(o, k), u(k)), gathered along the rows that a mask allows.
+"""Pull: w(o) = ⊕ over k of mult(A(o, k), u(k)), for the rows o that a mask allows.
 
 Kernels: spmv.cu. A row is folded in an order that depends only on its length, not on the grid, so
 the result is bitwise equal in every run.
@@ -60,7 +60,7 @@ class SpmvTuning:
     middle: int = 128
     """A row with at most this many entries is never queued.
 
-    The warp to which the row belongs reads it. A longer row may be queued as one chunk.
+    The warp that processes the row reads it. A longer row may be queued as one chunk.
     """
     wide_chunk: int = 2048
     """Number of entries in a chunk of a long row, if folds may end early."""
@@ -172,7 +172,7 @@ def _pull_rows(
     times = tuning.whole if whole else 1
 
     def prepare(name: str, items: int, *arguments: Any) -> tuple[Any, int]:
-        """Return the kernel, and its number of blocks."""
+        """Return the kernel, and the number of blocks to launch."""
         kernel = load("spmv.cu", name, plan.spec, *types, *arguments, constants=tuning)
         if hubs is None:
             return kernel, few_blocks_for(items, times)

@@ -1,17 +1,18 @@
 """Set the current GPU for an operation, and order the streams that share storage.
 
-Storage is allocated on the stream that is current at that time. The storage keeps a *stamp*: this
-stream, and the point that the stream had reached. Before an operation on another stream reads the
-storage, `wait_for` makes that stream wait for the stamp. After the operation, `make_owners_wait`
-makes the stream of the stamp wait for the operation, because once the storage is freed, the memory
-pool may reuse its memory for later work on the stream of the stamp. If the process uses a single
-stream, all of this costs one comparison.
+An operation allocates storage on the stream that is current while the operation runs. The storage
+keeps a *stamp*: this stream, and the point that the stream had reached. Before an operation on
+another stream reads the storage, `wait_for` makes that stream wait for the stamp. After the
+operation, `make_owners_wait` makes the stream of the stamp wait for the operation, because once the
+storage is freed, the memory pool may reuse its memory for later work on the stream of the stamp. If
+the process uses a single stream, all of this costs one comparison.
 
 Invariants:
 - A stamp without an event gets one when another stream first needs it. The event is recorded on the
-  stamp's stream, so it may be later than the stamp, but never earlier.
-- Only the thread itself can name its per-thread default stream. So a stamp of that stream has its
-  event from the start. `make_owners_wait` cannot make that stream wait; the host waits instead.
+  stamp's stream at that time, so it marks the same point as the stamp or a later point.
+- A thread cannot refer to the per-thread default stream of another thread, and so cannot record an
+  event on it. So a stamp of such a stream gets its event when the stamp is created.
+  `make_owners_wait` cannot make such a stream wait; the host waits instead.
 - The GPU of the operands is current while an operation runs.
 
 The host waits in two cases. If an operation has read storage of another thread's per-thread default
@@ -68,7 +69,7 @@ class Stamp:
             self.thread, self.stream = get_ident(), None
 
     def seal(self) -> Stamp:
-        """Record an event and return this stamp.
+        """Record the event of this stamp now, and return the stamp.
 
         A stream that waits for the stamp then does not wait for work that is issued to the stamp's
         stream later.
@@ -102,11 +103,12 @@ def _note_stream(stream: Any) -> None:
 
 
 def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-    """Return `stamps` with a stamp for a format that the current stream has just stored."""
+    """Return `stamps`, plus a stamp for arrays that the current stream has just added to the
+    storage."""
     now = get_current_stream()
     if any(each.stream is now and each.event is None for each in stamps):
         # The existing stamp of this stream suffices. Its event will be recorded later than now, so
-        # a stream that waits for this event also waits for the new format.
+        # a stream that waits for this event also waits for the new arrays.
         return stamps
     made = Stamp(now)
     return (*stamps, made if made.event is not None else made.seal())
@@ -177,7 +179,7 @@ def wait() -> None:
 
 
 def adopt(array: Any) -> Any:
-    """Return an array of any GPU library as a CuPy array that shares its memory."""
+    """Return an array from any GPU library as a CuPy array that shares its memory."""
     if isinstance(array, xp.ndarray):
         return array
     if hasattr(array, "__cuda_array_interface__"):

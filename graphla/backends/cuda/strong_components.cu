@@ -1,4 +1,5 @@
-// Finds the strong components (sets of vertices that all reach each other) in one launch.
+// Finds the strongly connected components (sets of vertices that all reach each other) in one
+// launch.
 //
 // First, two searches start from the pivot, a vertex with a large product of in-degree and
 // out-degree. One search follows the edges forward, and the other search follows them backward. The
@@ -8,12 +9,12 @@
 //   1. Trim: a vertex with no incoming edge, or no outgoing edge, within its class is a component
 //      by itself, and its edges are removed (W. McLendon et al., *Finding Strongly Connected
 //      Components in Distributed Graphs*, 2005).
-//   2. Spread: every vertex v learns two numbers within its class. `ahead` is the smallest number
-//      of a vertex that reaches v, `behind` the smallest number of a vertex that v reaches. If both
-//      are equal, v is in the component of the vertex with this number. The remaining vertices with
-//      the same pair (`ahead`, `behind`) form a new class (S. Orzan, *On Distributed Verification
-//      and Verified Distribution*, 2004). Vertices are numbered in a pseudorandom order, so that a
-//      chain of components takes about log n repetitions.
+//   2. Spread: every vertex v learns two numbers within its class. `ahead` is the minimum of the
+//      numbers of all vertices that reach v, and `behind` is the minimum of the numbers of all
+//      vertices that v reaches. If both are equal, v is in the component of the vertex with this
+//      number. The remaining vertices with the same pair (`ahead`, `behind`) form a new class (S.
+//      Orzan, *On Distributed Verification and Verified Distribution*, 2004). Vertices are numbered
+//      in a pseudorandom order, so that a chain of components takes about log n repetitions.
 //
 // A round visits the edges of all queued rows; see edge_queue.cuh. The high word of an item is a
 // vertex, with the flag OF_COLUMNS if the vertex's column is to be visited. The queue has two
@@ -35,9 +36,9 @@ constexpr u32 OF_COLUMNS = u32(1) << 31;
 constexpr i32 NOBODY = -1;
 constexpr u64 DONE = ~u64(0);
 
-/// The kinds of passes over the vertices that are alive. They run in this order, and then repeat
-/// from RESOLVE on. After each pass, rounds over the queued edges run: COUNT rounds after RESOLVE,
-/// TRIM rounds after SIFT, and SPREAD rounds after START and RENEW.
+/// The kinds of passes over the vertices that are alive. They run in this order; then the sequence
+/// repeats, beginning with RESOLVE. After each pass, rounds over the queued edges run: COUNT rounds
+/// after RESOLVE, TRIM rounds after SIFT, and SPREAD rounds after START and RENEW.
 enum Pass { START = 0, RESOLVE = 1, SIFT = 2, RENEW = 3 };
 enum Walk { SPREAD = 0, COUNT = 1, TRIM = 2 };
 
@@ -106,12 +107,11 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// SPREAD: for each edge between u[s] and w[s] within a class, replaces the number of w[s] with
-  /// the number of u[s] if the latter is smaller. The number of a vertex is `behind` if u[s] has
-  /// the flag OF_COLUMNS, and otherwise `ahead`. When the number of w[s] improves for the first
-  /// time in a round, the function sets bit s of `columns` (if the number is `behind`) or of
-  /// `rows`, because this column or row of w[s] must be queued. w[s] is NOBODY if the lane has no
-  /// edge.
+  /// SPREAD: processes an edge between u[s] and w[s] within a class. If u[s] has the flag
+  /// OF_COLUMNS, sets behind(w) to the minimum of behind(w) and behind(u); otherwise does the same
+  /// with `ahead`. If this is the first change of this value of w[s] in a round, the column of w[s]
+  /// (for `behind`) or its row (for `ahead`) must be queued, so the function sets bit s of
+  /// `columns` or `rows`. w[s] is NOBODY if the lane has no edge.
   DEVICE void spread(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD], u32 stamp, u32 &rows,
                      u32 &columns) const {
     u32 mine[AHEAD], theirs[AHEAD];
@@ -252,11 +252,11 @@ template <class Offset> struct Strong {
   }
 };
 
-/// Returns the vertex with the greatest product of in-degree and out-degree (to 7 digits). Among
-/// vertices with equal products, chooses the vertex with the greatest pseudorandom number. The
-/// vertex with the smallest index would be a bad choice: in a mesh it is often a corner, and a
-/// search from a corner takes the most rounds. `best` is a word of control memory. All blocks must
-/// call this, because it contains a barrier.
+/// Returns the vertex with the greatest product of in-degree and out-degree. The products are FP32
+/// numbers, which hold about 7 digits. Among vertices with equal products, chooses the vertex with
+/// the greatest pseudorandom number. The vertex with the smallest index would be a bad choice: in a
+/// mesh it is often a corner, and a search from a corner takes the most rounds. `best` is a word of
+/// control memory. All blocks must call this, because it contains a barrier.
 template <class Offset>
 DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) {
   const Offset *const a_indptr = graph.a_indptr, *const b_indptr = graph.b_indptr;

@@ -26,7 +26,7 @@ class StrongComponentsTuning:
     """The shape of the launch, and a limit for rounds that a single block runs."""
 
     block: int = WIDEST_BLOCK  # number of threads per block
-    alone_edges: int = 4096  # maximum number of entries of a round that a single block runs
+    alone_edges: int = 4096  # a single block runs rounds with at most this many entries
 
 
 TUNING = StrongComponentsTuning()

@@ -55,8 +55,8 @@ __global__ void compare_transposed(const Offset *__restrict__ indptr,
                                    u64 low_pad, u64 high_pad, i64 *sums) {
   SHARED(i64, range, 2);
   SHARED(i64, span, 2);
-  // One flag is for even tiles and one for odd tiles. So all threads have read the flag of a tile
-  // before it is overwritten for the tile after the next.
+  // One flag is for even tiles and one for odd tiles. A flag is overwritten two tiles later. The
+  // barriers of the tile in between ensure that all threads have read it by then.
   SHARED(i32, stop, 2);
   const i64 tile = i64(blockDim.x) * STEPS, tiles = (count + tile - 1) / tile;
   const i64 from = tiles * blockIdx.x / gridDim.x * tile,

@@ -43,11 +43,11 @@ def find_symmetry(a: Csr) -> Symmetry:
 
 
 def _compare(a: Csr, reads: bool) -> tuple[bool, bool]:
-    """Return whether the matrix equals its transpose, and whether an entry lacks a counterpart.
+    """Return whether the matrix equals its transpose, and whether a missing counterpart was found.
 
     The counterpart of an entry (i, j) is the entry (j, i). If a counterpart is missing, the first
-    result is False. The second result is True only if such an entry is among the few entries whose
-    counterparts the kernel looks up.
+    result is False. The kernel looks up the counterparts of a few entries only; the second result
+    is True if one of these counterparts is missing.
     """
     bits: Any = a.values.view(f"u{a.values.itemsize}") if reads else NULL
     dtype, kept = (bits.dtype, EACH) if reads else (np.dtype(np.uint8), UNREAD)

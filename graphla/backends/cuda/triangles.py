@@ -6,5 +6,5 @@ from graphla.formats import Csr
 
 
 def count_triangles(a: Csr) -> int | None:
-    """Return None, so that the algorithm runs its own definition."""
+    """Return None, so that the algorithm computes the result with its generic matrix operations."""
     return None

@@ -6,5 +6,5 @@ from graphla.formats import Array, Csr
 
 
 def trusses(a: Csr, k: int | None) -> Array | None:
-    """Return None, so that the algorithm runs its own definition."""
+    """Return None, so that the algorithm computes the result with its generic matrix operations."""
     return None

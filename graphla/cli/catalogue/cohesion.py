@@ -73,13 +73,13 @@ COHESION = (
     ),
     Algorithm(
         "jaccard",
-        "for each pair of vertices, the number of common neighbors / the number of all neighbors",
+        "for each pair of vertices, the fraction of all their neighbors that are common to both",
         ("jaccard",),
         fills="neighbors",
     ),
     Algorithm(
         "overlap",
-        "for each pair of vertices, the number of common neighbors / the smaller degree",
+        "for each pair of vertices, the number of common neighbors divided by the smaller degree",
         ("overlap",),
         fills="neighbors",
     ),

@@ -34,7 +34,7 @@ GROUPS = (
     ),
     Algorithm(
         "leiden",
-        "connected communities with high modularity, found by moving vertices and refining",
+        "connected communities with high modularity, by moving vertices and splitting communities",
         ("community",),
     ),
     Algorithm(

@@ -36,7 +36,7 @@ PARTS = (
         "k_core",
         "the largest subgraph in which each vertex has at least k neighbors",
         ("weight",),
-        words={"k": "the minimum degree (default: the largest degree with a nonempty result)"},
+        words={"k": "the minimum degree (default: the largest for which the result is not empty)"},
         hides=("core_number",),
     ),
     Algorithm(
@@ -57,7 +57,9 @@ PARTS = (
         "k_corona",
         "the edges between vertices of the k-core that have exactly k neighbors in it",
         ("weight",),
-        words={"k": "the core number and the required number of neighbors"},
+        words={
+            "k": "the core number of the vertices, and the number of their neighbors in the k-core"
+        },
         hides=("core_number",),
         bench={"k": 2},
     ),

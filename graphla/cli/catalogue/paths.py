@@ -51,8 +51,7 @@ def _best_paths(name: str, title: str) -> Teller:
     """Return a function that turns the values and the parents of best paths into an answer.
 
     `name` is what the values are called in the output, and `title` is the title of the table of the
-    largest values. The values of the sources themselves are not counted and not shown in this
-    table.
+    largest values. The count of reached vertices and this table leave out the sources themselves.
     """
 
     def tell(graph: Graph, found: Any, options: Namespace) -> Answer:
@@ -102,9 +101,9 @@ PATHS = (
         ("distance",),
         story=(
             "Single-source shortest paths use the loop of BFS with another semiring. Weights are "
-            "added along a path, and the minimum over all paths is the distance. Only distances "
-            "that have decreased are multiplied again, the smallest first. Negative weights are "
-            "an error. If the file has no weights, each edge has weight 1."
+            "added along a path, and the minimum over all paths is the distance. A round follows "
+            "only edges from vertices whose distance has decreased, the nearest vertices first. "
+            "Negative weights are an error. If the file has no weights, each edge has weight 1."
         ),
         formula="d = d min (d min.plus A),  until d converges",
         examples=(
@@ -133,8 +132,9 @@ PATHS = (
         "the vertices reachable from a source",
         ("reached",),
         story=(
-            "This is breadth-first search with Boolean values: a vertex becomes true when it has "
-            "an edge from a true vertex. Only vertices that have just become true are multiplied."
+            "This is breadth-first search with Boolean values: the value of a vertex becomes true "
+            "when there is an edge to it from a vertex whose value is true. A round follows only "
+            "edges from vertices whose values have just become true."
         ),
         formula="r = r lor (r lor.first A),  until r converges",
         examples=(

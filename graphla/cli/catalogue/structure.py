@@ -1,4 +1,4 @@
-"""The subcommands for structure: how a vertex is placed among its neighbors."""
+"""The subcommands for local structure: measures of the neighborhood of each vertex."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from graphla.cli.catalogue.entry import Algorithm
 STRUCTURE = (
     Algorithm(
         "reciprocity",
-        "for each vertex, the fraction of its edges that have an opposite edge",
+        "for each vertex, the fraction of its edges that have a reverse edge",
         ("reciprocity",),
     ),
     Algorithm(

@@ -83,8 +83,8 @@ class PageRank:
 class DependencySums(NamedTuple):
     """The dependencies of vertices and edges, added up over all sources.
 
-    The dependency of a vertex or edge on a source s is the sum, over all vertices t, of the
-    fraction of the shortest paths from s to t that contain it.
+    The dependency of a source s on a vertex or edge x is the sum, over all vertices t, of the
+    fraction of the shortest paths from s to t that contain x.
     """
 
     # A full Vector: the dependency of each vertex, added up over all sources. Paths that begin or

@@ -1,4 +1,4 @@
-"""The loops that Numba compiles. `graphla.compilers.numba` reads these Python files as text.
+"""The loops that Numba compiles. `graphla.compilers.numba` reads the source text of these files.
 
 Rules for these files:
 - loops import operators and constants from `placeholder_ops`; the loader replaces these imports
@@ -12,7 +12,7 @@ Rules for these files:
   `values[p * step]`;
 - output o is allowed if `mask[o * mask_step] != forbidden`;
 - a loop that may take more than a second reads the flag `kept_stop[0]` about every thousand rows,
-  and returns early if it is set; alternatively, a loop over `start..stop` is called for small
-  parts;
+  and returns early if it is set. A loop over `start..stop` need not do this if it is called for
+  small ranges;
 - positions are unsigned, so that Numba omits its handling of negative indices.
 """

@@ -64,7 +64,8 @@ class Sums(NamedTuple):
 
     totals: Any  # for each vertex, the sum of its dependencies
     edges: Any  # for each edge, the sum of its dependencies; empty if not requested
-    # for each vertex, the number of other sources that reach it; empty if not requested
+    # for each vertex v, the number of sources, other than v itself, that reach v; empty if not
+    # requested
     reached: Any
     counts: Any  # for each source, the number of vertices that it reaches
 

@@ -1,12 +1,12 @@
 """Breadth-first search, level by level: push from a queue, or pull with bit maps of the vertices.
 
 levels(v) is the minimum number of edges on a path from a start vertex to v. parents(v) is a vertex
-with an edge to v whose level is one less. Bit v of `done` is set if v is no longer a target: v was
-reached, the mask forbids v, or v has no edges. Bit v of `seen` is set if v was reached. If a vertex
-is not done and has an in-neighbor in `seen`, it belongs to the next level, because each level is
-complete before the next one begins. Without a mask `done` and `seen` are the same array. The
-vertices of a level are in `queue` or, after a pull, in the bits of `next`, which are otherwise
-zero.
+u with an edge u -> v and levels(u) = levels(v) - 1. Bit v of `done` is set if the search need not
+look for v: v was reached, the mask forbids v, or v has no edges. Bit v of `seen` is set if v was
+reached. If a vertex is not done and has an in-neighbor in `seen`, it belongs to the next level,
+because each level is complete before the next one begins. Without a mask `done` and `seen` are the
+same array. The vertices of a level are in `queue` or, after a pull, in the bits of `next`, which
+are otherwise zero.
 """
 
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ SIX = np.uint64(6)
 LOW = np.uint64(63)
 SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
 ROOM = np.uint64(2048)  # a push lists at most this many edges before it examines their targets
-CHOSEN = ROOM + ROOM  # where the indices of the chosen edges begin in a thread's part of `edges`
+CHOSEN = ROOM + ROOM  # position in a thread's part of `edges` at which the chosen edges begin
 CHUNK = 64  # number of vertices that a thread takes at a time in a push
 AHEAD = np.uint64(12)  # a push loads the start of a row this many vertices in advance
 WORDS = 16  # number of words of a bit map in one batch of a pull
@@ -112,11 +112,11 @@ class Rule(NamedTuple):
     is_symmetric: int
     direction: int  # PUSH, PULL, or 0 to choose the cheaper direction
     limit: int  # the last level to search
-    deepest: int  # the largest level that fits the dtype of the levels
+    deepest: int  # the largest level that fits in the dtype of the levels
 
 
 def take(work: Work, rule: Rule, base, edges, end, level):
-    """Append to the queue the targets of the listed edges that are not reached yet.
+    """For each listed edge, append the target to the queue if it is not reached yet.
 
     `edges` is the number of listed edges, which begin at position `base` of `work.edges`. The
     function writes the targets from position `end` of the queue on, and returns the new end. If

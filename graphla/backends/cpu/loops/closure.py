@@ -1,6 +1,7 @@
-"""Closure: repeat x = x (+) x A until x converges, either in rounds or by multiplying near entries
-first.
+"""Closure: repeat x = x (+) x A until x converges, in rounds or by delta-stepping.
 
+To multiply an entry x(k) means to compute its products with the entries of row k of A, and to add
+them to x. Delta-stepping first multiplies the near entries: those within delta of the best one.
 Here `values` and `parents` hold the value and the parent of each entry of x. Entry o improves if
 values(o) (+) values(k) A(k, o) differs from values(o); then parents(o) becomes k. An entry that has
 improved since it was last multiplied is pending, and is in a queue. All NaNs count as the same
@@ -150,12 +151,13 @@ def rounds(edges: Edges, out_found: Found, kept_work: Rounds, limit, turns, most
 def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, steps):
     """Run up to `steps` steps, and return why the loop ended.
 
-    Each step multiplies all near entries (those within delta of the best one), in the order in
-    which they became near. If `adapts` is set, the loop adapts delta. It increases delta if the
-    pass over `pile`, the list of far entries, costs more than reading the edges of the step. It
-    decreases delta if many entries are multiplied more than once; near entries then return to
-    `pile`, which may contain an entry twice until the next pass. The loop tests these conditions
-    and the stop flag after every `check` entries.
+    Each step passes over `pile`, the list of far entries, to find the near entries: those within
+    delta of the best one. It multiplies all near entries, in the order in which they became near.
+    If `adapts` is set, the loop changes delta in two cases. It increases delta if the pass over
+    `pile` costs more than reading the edges of the step. It decreases delta if many entries are
+    multiplied more than once. In the second case, the near entries return to `pile`, so an entry
+    may be in `pile` twice until the next pass. The loop tests these conditions and the stop flag
+    after every `check` entries.
     """
     indptr, indices, weights, mask, step, mask_step, forbidden = edges
     present, values, parents = out_found

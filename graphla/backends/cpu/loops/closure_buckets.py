@@ -56,7 +56,7 @@ AHEAD = np.uint64(8)  # the loop loads the start of a row this many vertices in 
 FAR = 64  # the number of the last bucket
 ROW = FAR + 8  # length of the part of `heads` and `ends` that belongs to one thread
 CHUNK = 64  # number of vertices that a thread takes at a time in a short round
-LOAD = 8192  # a chunk of a round has at most about this number of edges
+LOAD = 8192  # approximate maximum number of edges in a chunk of a round
 SAMPLES = 64  # number of vertices of a round whose edges are counted for an estimate
 COPIED = 64  # if a round has more blocks than this, several threads copy them
 ALONE = 256  # after this number of consecutive rounds with few edges, one thread continues alone
@@ -85,8 +85,8 @@ class Work(NamedTuple):
 
     values: Any  # the value of each vertex, or INFINITE if x has no entry there
     parents: Any
-    # Whether each vertex has been multiplied since its value last decreased. Other vertices are
-    # pending if they have a value.
+    # Whether each vertex has been multiplied since its value last decreased. All other vertices
+    # with a value are pending.
     done: Any
     round: Any  # the vertices of this round
     pool: Any  # the blocks

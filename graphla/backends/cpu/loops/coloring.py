@@ -1,9 +1,9 @@
 """Greedy coloring: vertices are colored one by one, in a given order.
 
 Several threads may color vertices at the same time. Each thread takes the next vertices in the
-order. If an earlier neighbor of a vertex has no color yet, another thread is about to color that
-neighbor, and the thread of the vertex waits until it has done so. The first vertex in the order
-without a color never waits, so no thread waits forever. The result is the same as with one thread.
+order. If an earlier neighbor of a vertex has no color yet, another thread is about to color this
+neighbor. The thread of the vertex then waits for this color. The first vertex in the order without
+a color never waits, so no thread waits forever. The result is the same as with one thread.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ ONE = np.uint64(1)
 HALF = np.uint64(32)
 LOWER = np.uint64(0xFFFFFFFF)
 CHUNK = 32  # number of vertices that a thread takes at a time, if their rows are short
-LONG = np.uint64(64)  # a thread takes vertices with more neighbors than this one by one
+LONG = np.uint64(64)  # a vertex with more neighbors than this is a chunk of its own
 BATCH = 1023
 FINISHED, STOPPED = range(2)
 
@@ -25,11 +25,13 @@ def color(indptr, indices, order, out_states, kept_cursor, kept_marks, kept_stop
 
     The vertices are colored in the order of the array `order`. The lower half of out_states[v] is
     the color of v, or 0 if v has no color yet. If several threads run, the upper half is the
-    position of v in the order. Each thread has a section of `width` elements of `kept_marks`, where
-    `width` is the length of the longest row plus 4. The stamp of v is its position in the order
-    plus 1. While v is being colored, element c is set to this stamp if c is the color of an earlier
-    neighbor. Element 0 is set to the stamp if an earlier neighbor has no color yet, and the last
-    element if there is a later neighbor. Initially all elements are 0.
+    position of v in the order.
+
+    Each thread has a section of `width` elements of `kept_marks`, where `width` is the length of
+    the longest row plus 4. Initially all elements are 0. The stamp of v is its position in the
+    order plus 1. While v is being colored, the thread writes this stamp to element c if c is the
+    color of an earlier neighbor. If an earlier neighbor has no color yet, the thread writes the
+    stamp to element 0. If there is a later neighbor, it writes the stamp to the last element.
     """
     size, base, unused = order.size, np.uint64(thread * width), np.uint64(width - 1)
     while True:

@@ -28,7 +28,7 @@ class Moves(NamedTuple):
     totals: Any  # the sums of the degrees in each community
     rates: Any  # two numbers: `factor` and `margin` of the request
     queue: Any  # vertices; for `move` a ring buffer of n vertices
-    waits: Any  # whether a vertex is in the queue, or must be in the next one
+    waits: Any  # whether a vertex is in the queue, or must be put into the next queue
 
 
 def popular(
@@ -194,7 +194,7 @@ def most_frequent(links, labels, near_labels, kept_sums, kept_met, v, bits):
         j = links.indices[p]
         label = near_labels[j] if j >> bits == v >> bits else labels[j]
         kept_met[count] = label
-        count += kept_sums[label] == 0  # no branch, which the processor would often predict wrongly
+        count += kept_sums[label] == 0  # a branch would often be mispredicted
         kept_sums[label] += links.values[p * links.step]
     best, most = near_labels[v], kept_sums[0] - kept_sums[0] - 1
     for k in range(count):
@@ -218,7 +218,7 @@ def sum_links(links, community, kept_sums, kept_met, v):
         if j != v:
             c = community[j]
             kept_met[count] = c
-            count += kept_sums[c] == 0  # no branch, which the processor would often predict wrongly
+            count += kept_sums[c] == 0  # a branch would often be mispredicted
             kept_sums[c] += links.values[p * links.step]
     return count
 
@@ -439,10 +439,10 @@ def sort_symmetric(
 ):
     """Write rows first..last - 1 of a symmetric matrix, and sort each row by column.
 
-    The entries of row c are given from position offsets[c] on, in any order. As the matrix is
-    symmetric, entry (c, d) is written as (d, c), in ascending order of c. Row d is written from
-    kept_next[d] to ends[d]. Return False if a row has no room for an entry, because the matrix is
-    not symmetric.
+    The entries of row c are given from position offsets[c] on, in any order. The function visits
+    the rows c in ascending order and, as the matrix is symmetric, writes entry (c, d) as (d, c): it
+    appends column c to row d. So each row becomes sorted. Row d is written from kept_next[d] to
+    ends[d]. Return False if a row has no room for an entry, because the matrix is not symmetric.
     """
     for c in range(len(counts)):
         for p in range(offsets[c], offsets[c] + counts[c]):

@@ -2,10 +2,10 @@
 
 parent(v) is a vertex in the component of v, and parent(v) <= v. So the root of a tree is its
 smallest vertex. First, each vertex is attached to the first vertex of its row, if that vertex is
-smaller. Then the trees at the ends of the second edge of each row are joined. After this, most
-vertices are usually in one large tree. Last, the trees at the ends of all other edges are joined,
-except for the rows of the vertices in this tree: an edge from such a row to a vertex outside the
-tree is also in the row of that vertex.
+smaller. Then, for the second edge of each row, the trees that contain its two ends are joined.
+After this, most vertices are usually in one large tree. Last, all other edges join the trees of
+their ends in the same way, except for the rows of the vertices in the large tree: an edge from such
+a row to a vertex outside this tree is also in the row of that vertex.
 
 Several threads may join trees at the same time. They attach a root by an atomic operation. Changing
 the parent of a vertex that is not a root needs no atomic operation: if two threads change the
@@ -41,7 +41,10 @@ HOOK, JOIN_SECOND, FLATTEN, JOIN_REST, LABEL = range(5)
 
 
 class Rows(NamedTuple):
-    """A matrix in CSR, and either its transpose or the same matrix."""
+    """A matrix in CSR and, for the edges in the other direction, its transpose.
+
+    If the matrix is symmetric, the second matrix is the matrix itself.
+    """
 
     indptr: Any
     indices: Any

@@ -53,7 +53,10 @@ FINISHED, STOPPED = range(2)
 
 
 class Rows(NamedTuple):
-    """A matrix in CSR form, and a second matrix, which may be the same one."""
+    """A matrix in CSR form, and its transpose if the neighbors include the sources of in-edges.
+
+    Otherwise the second matrix is the matrix itself, and is not read.
+    """
 
     indptr: Any
     indices: Any
@@ -226,7 +229,7 @@ def peel(rows: Rows, kept_work: Work, large, thread):
                 if IS_SHARED and np.int64(known - place) * core >= large:
                     break
             head, size = np.int64(place), np.int64(known)
-        if core == 0:  # no vertex in the queue has neighbors
+        if core == 0:  # skip the queue: its vertices have no neighbors
             head = size
     if IS_SHARED:
         dismiss(team)

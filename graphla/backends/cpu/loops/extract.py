@@ -13,7 +13,7 @@ ONE = np.uint64(1)
 
 
 class Rows(NamedTuple):
-    """A matrix in CSR, and the parameters above."""
+    """A matrix in CSR, and the parameters described in the module docstring."""
 
     indptr: Any
     indices: Any

@@ -33,8 +33,8 @@ def find_levels(indptr, indices, residuals, out_levels, kept_queue, source, targ
 
 
 def push(reverse, out_residuals, path, depth):
-    """Push as much flow as possible along a path; return the number of edges before the first one
-    that is now full."""
+    """Push as much flow as possible along a path; return the number of edges before the first
+    saturated edge."""
     width = out_residuals[path[0]]
     for k in range(1, depth):
         width = min(width, out_residuals[path[k]])

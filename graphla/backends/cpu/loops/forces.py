@@ -3,8 +3,8 @@
 The vertices are processed in blocks. For each vertex of the graph, the innermost loop adds the
 force from this vertex to all vertices of the block, so that the compiler can use vector
 instructions without changing the order of any sum. The coordinates and sums of a block are stored
-in one array, at distances that the compiler knows: otherwise it would have to assume that writing a
-sum may change a coordinate.
+in one array, at fixed offsets that the compiler knows: otherwise it would have to assume that
+writing a sum may change a coordinate.
 """
 
 import numpy as np

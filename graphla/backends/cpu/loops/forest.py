@@ -40,8 +40,9 @@ class Trees(NamedTuple):
 
     parents: Any
     best: Any  # for each root, the word of the first edge that leaves its tree, or NONE
-    # For each root, the weight of best(root). While several threads run, it may be the weight of an
-    # earlier best(root) of this round, which does not come before the present one.
+    # For each root, the weight of best(root). While several threads run, it may be out of date: it
+    # is then the weight of an edge that was best(root) earlier in this round. That edge does not
+    # come before the present best(root).
     weights: Any
     # The weight that comes last among all weights, and the one that comes last among light weights.
     bounds: Any

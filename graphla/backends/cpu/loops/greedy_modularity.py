@@ -183,7 +183,7 @@ def merge_best(
         left, right = rows.tree[2 * k], rows.tree[2 * k + 1]
         rows.tree[k] = right if is_better(rows, right, left) else left
     while n - mergers > fewest:
-        if kept_stop[0]:  # test the flag at each merger, because a merger of long rows takes long
+        if kept_stop[0]:  # tested at each merger, because merging long rows takes a long time
             return STOPPED
         u = rows.tree[1]
         if u < 0 or rows.best[u] < 0:

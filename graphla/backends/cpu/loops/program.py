@@ -11,7 +11,7 @@ LOOSE, the list may also contain indices without an entry.
 
 Numba compiles each function in `ENTRIES` separately and caches it for all programs. The compiled
 code of a program calls such a function by its address in `w`, so that it need not contain a copy of
-the function. Each function in `ENTRIES`, and each function that is printed for a program, takes
+the function. Each function in `ENTRIES`, and each function that is generated for a program, takes
 four integers and the arrays `w` and `r`, and returns an integer.
 """
 
@@ -217,7 +217,9 @@ def choose_domain(statement, n, w, r):
 
     An option is a pair of slots such that the statement changes nothing at an index where neither
     slot has an entry; -1 stands for no slot. If no option is given, the statement visits all
-    indices. If no option has few entries, it visits all indices, or those with an entry.
+    indices. Otherwise the function takes the option with the fewest entries. If these are few, the
+    statement visits the indices in the lists of both slots. If not, it visits each index at which
+    one of the slots has an entry. If that is true of most indices, it simply visits all of them.
     """
     w[SIZE], w[DOMAIN], w[APPENDS] = n, ALL, 0
     options = w[statement + OPTIONS]
@@ -255,16 +257,17 @@ def choose_domain(statement, n, w, r):
 
 
 def rest_of(part, w):
-    """Return the array in which a part of a statement lists indices."""
+    """Return the scratch array in which a part of a statement lists the indices that it visits."""
     return view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
 
 
 def list_block(first, last, part, n, w, _r):
     """Store in the list of a part the next indices that a statement visits. Return their number.
 
-    If the statement visits lists, first..last - 1 are positions in the lists, otherwise indices. At
-    most BLOCK of them are processed. An index in both lists is visited as part of the first list
-    only; this is possible because a statement does not change the flags of the first slot.
+    If the statement visits the lists of two slots, first..last - 1 are positions in the first list
+    followed by the second; otherwise they are indices. At most BLOCK of them are processed. An
+    index in both lists is visited as part of the first list only; this is possible because a
+    statement does not change the flags of the first slot.
     """
     rest = rest_of(part, w)
     size = np.uint64(0)
@@ -546,7 +549,8 @@ def choose_direction(product, w, r):
 
 
 def check_indices(w, slot, indices, n, size):
-    """Check that a slot is full and that its values are valid indices of a vector of `size`."""
+    """Check that a slot is full and that its values are valid indices of a vector of size
+    `size`."""
     if w[slot + NVALS] < n:
         w[FAULT], w[FAULT_A], w[FAULT_B] = -1 - NOT_FULL, n - w[slot + NVALS], n
         return
