@@ -166,8 +166,8 @@ class _Searches:
         return Reach(*found)
 
     def _depth(self) -> int:
-        """Return the number of levels of the first search. The result may be too small if the
-        number exceeds `deep`, but then also exceeds `deep`."""
+        """Return the number of levels of the first search if it is at most `deep`. Otherwise return
+        any number that exceeds `deep`."""
         request, deep = self.request, current(TUNING).deep
         work = self.work // request.starts.size
         if work < LARGE:

@@ -107,13 +107,15 @@ def count_parts(work: int, threads: int) -> int:
 
 
 def parts_for_threads(work: int, threads: int) -> int:
-    """Return a number of parts that keeps all threads busy, or 1 if there is little work."""
+    """Return the number of parts into which to divide a loop over `work` entries: PartsTuning.parts
+    per thread, or only 1 part if there is little work."""
     tuning = current(TUNING)
     return threads * tuning.parts if threads > 1 and work > tuning.parallel else 1
 
 
 def threads_worth(work: int, threads: int) -> int:
-    """Return the number of threads for `work` entries: `threads`, or 1 if there is little work."""
+    """Return the number of threads that should process `work` entries: `threads`, or 1 if there is
+    little work."""
     return threads if work > current(TUNING).parallel else 1
 
 
@@ -140,7 +142,7 @@ def row_parts(indptr: Array, threads: int) -> Parts:
 
 
 def cut(weights: Array, count: int) -> Parts:
-    """Cut the range 0..weights.size into up to `count` parts of about equal weight."""
+    """Divide the indices of `weights` into at most `count` ranges of about equal total weight."""
     size = weights.size
     if not size:
         return []

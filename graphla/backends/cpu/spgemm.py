@@ -204,7 +204,7 @@ def _terms_of_entries(a: Csr, b: Csr, mask: MatrixMask | None) -> Array:
 
 
 def _rows_within(nrows: int, ncols: int, terms: Array) -> int:
-    """Return the number of rows of a chunk, which are processed at the same time.
+    """Return the number of rows per chunk. The rows of a chunk are processed together.
 
     Usually a chunk has at most `tuning.board` positions (rows times columns). A chunk whose rows
     have few terms may have more positions, because otherwise a wide matrix would be cut into chunks

@@ -207,7 +207,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     if constexpr (S::HAS_PARENTS) search.parents[v] = name;
     // The number of edges into v must be subtracted from `into_left` exactly once. `hide_masked`
     // subtracts it if the mask forbids v. `count_pushed` subtracts it if the graph is undirected.
-    // If both conditions hold, add the number once. If neither holds, subtract it here.
+    // If both functions subtract it, the code below adds it again once. If neither function does,
+    // the code below subtracts it.
     const bool is_hidden = query.flags && v < graph.active && query.flags[name] == query.complement;
     if (graph.in_indptr && is_hidden && !search.is_directed) {
       atomicAdd(&search.control[INTO_FOUND], u64(0) - u64(search.edges_into(v)));

@@ -13,9 +13,8 @@
 //
 // Push: the vertices in each word of the frontier are divided among the blocks, and each block
 // follows the edges of its share (see `share_of`). The edges of a hub are divided evenly among all
-// blocks. A block sends the vertices that it finds to the inboxes
-// of their owners. If there may be many such vertices, the owners instead fetch these vertices
-// after a cluster barrier.
+// blocks. A block sends the vertices that it finds to the inboxes of their owners. If there may be
+// many such vertices, the owners instead fetch these vertices after a cluster barrier.
 //
 // Pull: each block looks for a reached neighbor of each unreached vertex that it owns.
 //
@@ -61,8 +60,8 @@ struct SmallMemory {
   i32 *far;     // the vertices of long rows
   i32 *far_by;  // for each long row, the reached neighbor that a pull has found, or -1
   // For each long row: the index of its first unread entry. `read_far` numbers the entries of all
-  // long rows consecutively. It replaces the element with the difference between the index and the
-  // number of an entry.
+  // long rows consecutively, and changes the elements so that the entry with number k in row r has
+  // the index far_begin[r] + k.
   u32 *far_begin;
   u32 *far_end;  // the lengths of long rows, which `read_far` replaces with their running sums
   // In a pull, each warp reads 32 rows at a time, and row k of them belongs to lane k. There is one

@@ -114,7 +114,7 @@ template <class T> DEVICE T warp_inclusive_greatest(T x) {
 template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
   const int warps = int(blockDim.x + WARP - 1) / WARP, warp = warp_in_block();
   const T sum = warp_inclusive_sum(x);
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective
+  __syncthreads();  // threads may still be reading the `scratch` of the previous collective
   if (lane() == WARP - 1) scratch[warp] = sum;
   __syncthreads();
   if (warp == 0) {

@@ -24,7 +24,7 @@ ONE = np.uint64(1)
 # Numba compiles a function again for each integer literal that is passed to it. To avoid this, the
 # loops wrap integer literals and constants in np.int64 before they pass them to a function.
 
-# The fields of the program. Its caller sets STOP to NEAR.
+# The fields of the program. The caller sets the first nine fields, from STOP to NEAR.
 STOP, WIDE, WIDE_LIST, WIDE_PRODUCT, SPARSE, FIXED, FORCED, TRACED, NEAR = range(9)
 # Where and why the program has returned to its caller.
 AT, STATUS, STATEMENT, NEEDED, LINE, PHASE = range(9, 15)

@@ -111,11 +111,10 @@ def find_cycle(
     """Search depth-first from each root until an entry leads back to a vertex on the path.
 
     Entry p of the matrix belongs to edge a_edges[p]; an undirected edge has two entries. The search
-    does not return along the edge by which it reached a vertex. The color
-    of each vertex is 0 at first, 1 while the vertex is on the path, and 2 after the search has left
-    it. kept_entries[v] is the entry that led to v. Return the number of vertices on `kept_path`;
-    the entry kept_next[0] leads from the last of them back to the path. Return 0 if there is no
-    cycle.
+    does not return along the edge by which it reached a vertex. The color of each vertex is 0 at
+    first, 1 while the vertex is on the path, and 2 after the search has left it. kept_entries[v] is
+    the entry that led to v. Return the number of vertices on `kept_path`; the entry kept_next[0]
+    leads from the last of these vertices back to the path. Return 0 if there is no cycle.
     """
     turns = 0
     for root in a_roots:
