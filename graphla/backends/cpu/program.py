@@ -67,8 +67,8 @@ class Layout:
     dims: int = 0  # place of the first dimension
     slots: dict[int, int] = field(default_factory=dict)  # place of each slot, by the slot's index
     temporaries: list[tuple[int, DataType, int]] = field(default_factory=list)
-    """A triple (place, dtype, index of the dimension) for each slot of a temporary vector, which
-    the user's function does not name."""
+    """A triple (place, dtype, index of the dimension) for each slot that the generated program adds
+    for intermediate results."""
     scalars: dict[str, tuple[bool, int]] = field(default_factory=dict)
     """Maps the name of each scalar variable to a pair: whether it is a float, and its place."""
     matrices: list[int] = field(default_factory=list)
