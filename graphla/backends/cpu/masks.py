@@ -9,8 +9,8 @@ import numpy as np
 from graphla.formats import Array, VectorMask
 
 LOOKUPS = 8
-"""If at least size / LOOKUPS indices are looked up in a mask that is a list, the list is first
-expanded to an array with one flag per index."""
+"""If a mask of size n is a list and at least n / LOOKUPS indices are looked up in it, the list is
+first expanded to an array with one flag per index."""
 
 
 def presence(mask: VectorMask) -> Array:
@@ -39,7 +39,7 @@ def look_up_indices(mask: VectorMask, indices: Array) -> Array:
 
 
 def is_among(listed: Any, keys: Array) -> Array:
-    """Return, for each key, whether the increasing list contains it."""
+    """Return for each key whether the sorted array `listed` contains the key."""
     if not listed.size:
         return np.zeros(keys.size, bool)
     return listed[listed.searchsorted(keys).clip(max=listed.size - 1)] == keys

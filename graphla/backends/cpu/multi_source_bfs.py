@@ -1,8 +1,8 @@
-"""Breadth-first searches from many start vertices: up to 64 of them in one loop, or one by one.
+"""Breadth-first searches from many start vertices: one loop runs up to 64 searches, or one search.
 
 Searches that run together read an edge only once if they reach it at the same level. In a graph
-with many levels this is rare, so each search then runs alone, and the threads divide the searches
-among themselves.
+with many levels, searches rarely reach an edge at the same level. In such a graph each search runs
+alone, and the searches are divided among the threads.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from graphla.formats import Array
 from graphla.settings import config
 
 UNREACHED = {1: 255, 4: -1}
-"""The value that marks a vertex as unreached, keyed by the size of a level in bytes."""
+"""The level that marks an unreached vertex, keyed by the number of bytes of a level's dtype."""
 
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
@@ -47,8 +47,9 @@ class MultiSearchTuning:
     """Parameters of searches from many start vertices. The defaults were measured on two cores."""
 
     together: int = 64  # maximum number of searches that share a word, with one bit each
-    # Minimum number of searches that share a word. Two threads with 32 searches each take 75 % of
-    # the time of one thread with 64 searches, although together they do 150 % of the work.
+    # Minimum number of searches that share a word if they are divided among threads. Smaller groups
+    # use more threads but share fewer reads: two threads with 32 searches each take 75 % of the
+    # time, and 150 % of the total CPU time, of one thread with 64 searches.
     least: int = 16
     # If the first search has more levels than this, each search runs alone.
     deep: int = 64
@@ -107,7 +108,7 @@ def _reach_of(tree: BfsResult) -> tuple[int, int, int]:
 
 
 def _fill_unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
-    """Return a table in which all vertices are unreached.
+    """Return a table of levels that is filled with the value for unreached vertices.
 
     The table is filled a few rows at a time, so that Ctrl-C can interrupt the filling.
     """
@@ -126,7 +127,8 @@ class _Searches:
         self.stop = np.zeros(1, np.int64)
         deep = current(TUNING).deep
         self.work = request.starts.size * (request.out.nrows + request.out.nvals)
-        # A search of a graph with n vertices has fewer than n levels.
+        # If the graph has at most `deep` vertices, no search is deeper than `deep`: skip the search
+        # that `_depth` runs.
         self.is_deep = request.starts.size > 0 and request.out.nrows > deep < self._depth()
 
     def levels(self, dtype: np.dtype[Any]) -> Array:
@@ -164,15 +166,15 @@ class _Searches:
         return Reach(*found)
 
     def _depth(self) -> int:
-        """Return the depth of the first search, or some number above `deep` if the depth exceeds
-        `deep`."""
+        """Return the number of levels of the first search if it is at most `deep`. Otherwise return
+        any number that exceeds `deep`."""
         request, deep = self.request, current(TUNING).deep
         work = self.work // request.starts.size
         if work < LARGE:
             with suppress(NotReady), without_compiling():
                 return self._search(0, None).depth
-            # Use NumPy if necessary: do not compile the loops of a single search only to find the
-            # depth.
+            # The loops of a single search are not compiled yet. Use NumPy, because compiling these
+            # loops only to find the depth would take too long.
             limit = min(request.limit, deep + 1)
             first = replace(_search(request, request.starts[:1], None), limit=limit)
             with config.set(compiled=False):
@@ -180,7 +182,7 @@ class _Searches:
         return apart(lambda: self._search(0, None).depth, self.stop, config.threads, work)
 
     def _search(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
-        """Run the search from the start vertex at index k, in this thread."""
+        """Run the search from the start vertex with index k in the calling thread."""
         start = self.request.starts[k : k + 1]
         return bfs_numba(_search(self.request, start, levels), 1, self.stop)
 
@@ -191,10 +193,11 @@ class _Searches:
         apart(lambda: run(row, parts, threads, self.stop), self.stop, threads, self.work)
 
     def _run_together(self, levels: Array | None, reach: Array | None) -> None:
-        """Run up to 64 searches per loop, and write their results to the array that is not None.
+        """Run all searches, up to 64 per loop, and write their results to `levels` or `reach`.
 
-        The array `levels` receives the level of each vertex. The array `reach` receives the number
-        of reached vertices, and the sum and the maximum of their levels.
+        One of the two arrays is None. `levels` receives the level of each vertex in each search.
+        `reach` receives, for each search, the number of reached vertices, and the sum and the
+        maximum of their levels.
         """
         request, tuning, threads = self.request, current(TUNING), config.threads
         out = request.out

@@ -21,7 +21,7 @@ from semirings.dtypes import DataType
 class PartsTuning:
     """Parameters for cutting loops into parts."""
 
-    parallel: int = 1 << 15  # maximum number of entries that a loop processes in one thread
+    parallel: int = 1 << 15  # a loop over more entries than this is divided among threads
     parts: int = 8  # number of parts per thread, if the work of each part is unknown
     # Maximum number of entries in a part of a loop; a longer row is a part of its own. After
     # Ctrl-C, the part that is running is completed.
@@ -33,7 +33,7 @@ TUNING = PartsTuning()
 Parts = list[tuple[int, int]]
 
 WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-"""The dtype with which a loop copies values that it does not compute with, by their size in
+"""The dtype that loops use for values that they only copy, keyed by the size of a value in
 bytes."""
 
 UNREAD = np.zeros(1, np.bool_)
@@ -48,8 +48,8 @@ def values_of(
 
     If a single stored value is shared by all entries, the array has one element and the step is 0.
     If the loop does not read the values (`is_read` is False), the array is UNREAD. If `wanted` is
-    an integer dtype, this function casts floating-point values to it, because for a value that does
-    not fit the dtype, compiled code would return a different result than NumPy.
+    an integer dtype, this function casts floating-point values to `wanted` before the loop reads
+    them: compiled casts of out-of-range values would differ from NumPy's.
     """
     if not is_read:
         return UNREAD, 0
@@ -64,7 +64,8 @@ def values_of(
 
 
 def allowed_by(mask: VectorMask | None) -> tuple[Array, int, int]:
-    """Return (array, step, forbidden): output o is allowed if `array[o * step] != forbidden`."""
+    """Return (array, step, forbidden): output o is allowed if `array[o * step] != forbidden`. The
+    value of `forbidden` is 0 or 1."""
     if mask is None:
         return UNREAD, 0, 1
     present = presence(mask) if mask.present is None else mask.present
@@ -72,7 +73,7 @@ def allowed_by(mask: VectorMask | None) -> tuple[Array, int, int]:
 
 
 def spread(loop: Loop, arrays: tuple, integers: tuple, parts: Parts, threads: int) -> list[Any]:
-    """Run the loop on each part, and return its results."""
+    """Run the loop on each part, and return a list with one result per part."""
     if len(parts) == 1:
         return [loop(*arrays, *integers, *parts[0])]
     return run(lambda *part: loop(*arrays, *integers, *part), parts, threads)
@@ -106,13 +107,15 @@ def count_parts(work: int, threads: int) -> int:
 
 
 def parts_for_threads(work: int, threads: int) -> int:
-    """Return a number of parts that keeps all threads busy, or 1 if there is little work."""
+    """Return the number of parts into which to divide a loop over `work` entries: PartsTuning.parts
+    per thread, or only 1 part if there is little work."""
     tuning = current(TUNING)
     return threads * tuning.parts if threads > 1 and work > tuning.parallel else 1
 
 
 def threads_worth(work: int, threads: int) -> int:
-    """Return the number of threads for `work` entries: `threads`, or 1 if there is little work."""
+    """Return the number of threads that should process `work` entries: `threads`, or 1 if there is
+    little work."""
     return threads if work > current(TUNING).parallel else 1
 
 
@@ -139,7 +142,7 @@ def row_parts(indptr: Array, threads: int) -> Parts:
 
 
 def cut(weights: Array, count: int) -> Parts:
-    """Cut the range 0..weights.size into up to `count` parts of about equal weight."""
+    """Divide the indices of `weights` into at most `count` ranges of about equal total weight."""
     size = weights.size
     if not size:
         return []

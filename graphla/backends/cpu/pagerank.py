@@ -14,11 +14,11 @@ from graphla.compilers.threads import run
 from graphla.settings import config
 
 SHORT = 8
-"""If rows have fewer entries than this on average, `gather` processes three ranges of vertices at a
-time."""
+"""If rows have fewer entries than this on average, `gather` divides its vertices into three ranges
+and takes one vertex of each range in turn."""
 ROUGH = 1e-5
-"""If the tolerance is at least this large, the array `carried` has the dtype float32, so that more
-of it fits in the caches.
+"""If the tolerance is at least this, the loop stores the array `carried` in float32 instead of
+float64, so that a larger part of the array fits in the caches.
 
 The rounding changes the ranks by less than 1e-6 in total. If rows are short, `carried` stays
 float64, because the conversions would cost more than they save.
@@ -29,9 +29,9 @@ float64, because the conversions would cost more than they save.
 def pagerank(request: PageRank) -> Ranks | None:
     """Return the ranks after the last round, or None if no compiled loop is used.
 
-    Unless `config.deterministic` is set, the rounds are in place: a round also reads ranks that it
-    has already written, so fewer rounds are needed. Without random jumps (if alpha is 1), rounds in
-    place may not converge.
+    Unless `config.deterministic` is set, a round updates the ranks in place: it also reads ranks
+    that it has already written, so fewer rounds are needed. Without random jumps (if alpha is 1),
+    updates in place may not converge.
     """
     into, dtype = request.into, request.share.dtype
     if not compiles(into.nvals, size=into.nrows):

@@ -1,4 +1,4 @@
-"""Run a program that `graphla.program.numba_text` has printed: provide memory and threads, and
+"""Run a program that `graphla.program.numba_text` has generated: provide memory and threads, and
 report faults.
 
 The function `run` of the program runs until it finishes, or until it needs something from this
@@ -32,7 +32,7 @@ from semirings.dtypes import ALL, DataType
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A loop of a printed program. If several threads share a phase, they wait for each other at
+    """A loop of a generated program. If several threads share a phase, they wait for each other at
     its end.
 
     Attributes:
@@ -40,7 +40,7 @@ class Phase:
         kind: "push", "pull", "reduce" or another name.
         lines: the line numbers in the user's function.
         dim: the number of the dimension that bounds the indices.
-        covers: sets of slots. It is enough if the loop visits the entries of one of these sets.
+        covers: sets of slots. The loop has to visit only the entries of the slots of one set.
         u: the slot whose entries a push visits, or None.
     """
 
@@ -54,8 +54,8 @@ class Phase:
 
 @dataclass(slots=True)
 class Layout:
-    """A printed program, and the positions of its state in the array of integers and the array of
-    floats."""
+    """A generated program, and the places at which a run stores its state. A place is a position in
+    the run's array of integers or in its array of floats."""
 
     source: str = ""
     library: str = ""  # the module whose names the source needs
@@ -63,22 +63,22 @@ class Layout:
     """The array of integers at the start of a run."""
     floats: int = 0  # length of the array of floats
     codes: list[tuple[int, int]] = field(default_factory=list)
-    """The pair (place, number of the region) of each word that holds the address of a region."""
+    """A pair (place, number of the region) for each word that holds the address of a region."""
     dims: int = 0  # place of the first dimension
-    slots: dict[int, int] = field(default_factory=dict)  # by the index of the slot
+    slots: dict[int, int] = field(default_factory=dict)  # place of each slot, by the slot's index
     temporaries: list[tuple[int, DataType, int]] = field(default_factory=list)
-    """The triple (place, dtype, index of the dimension) of each slot that only the printed text
-    uses."""
+    """A triple (place, dtype, index of the dimension) for each slot that the generated program adds
+    for intermediate results."""
     scalars: dict[str, tuple[bool, int]] = field(default_factory=dict)
-    """For each variable, whether it is a float, and its place."""
+    """Maps the name of each scalar variable to a pair: whether it is a float, and its place."""
     matrices: list[int] = field(default_factory=list)
     arrays: list[int] = field(default_factory=list)
     stacks: dict[int, int] = field(default_factory=dict)
     phases: list[Phase] = field(default_factory=list)
     written: set[int] = field(default_factory=set)  # the indices of slots that the program changes
     firsts: set[tuple[int, int]] = field(default_factory=set)
-    """The pairs (matrix, form) whose array FIRSTS the program reads. Form 0 is CSR, and form 1 is
-    CSC."""
+    """The pairs (matrix, form) for which the program reads the array FIRSTS. Form 0 is CSR, and
+    form 1 is CSC."""
     faults: list[tuple[str, str]] = field(default_factory=list)
     """The kind and the text of each `ir.Fault`, in the order of their numbers."""
 
@@ -92,20 +92,24 @@ Code = tuple[list[Loop], list[int]]
 class ProgramTuning:
     """Limits that decide how the statements of a program run, measured on two cores."""
 
-    # A statement visits only the listed entries if their number times `sparse` is at most n, or if
-    # their number is at most `near` and the lists exist.
+    # A statement over n indices visits only the e entries of its operands if e * sparse <= n. If
+    # the operands already have lists of their entries, e <= near suffices.
     sparse: int = 8
     near: int = 1 << 18  # see `sparse`
     wide: int = 1 << 17  # threads share a statement that visits more indices than this
     wide_list: int = 1 << 17  # the same limit for a statement that visits a list of entries
     wide_product: int = 1 << 19  # threads share a product that reads more matrix entries than this
-    # More work than this is divided even in one thread, so that Ctrl-C can stop it.
+    # Even a single thread divides more work than this into parts, because Ctrl-C takes effect only
+    # between parts.
     grain: int = 1 << 22
-    listed: int = 8  # a listed result with at most n / listed entries becomes a sparse vector
+    # If a result of size n has a list of its entries, and at most n / listed entries, it becomes a
+    # sparse vector.
+    listed: int = 8
     room: int = 1 << 12  # initial capacity of a stack, in entries
     items: int = 64  # initial capacity of a stack, in vectors
     pool: int = 1 << 26  # maximum size of the arrays that are kept for the next program, in bytes
-    # The program runs in another thread if it has at least this many entries plus indices.
+    # If the matrix entries and the dimensions add up to at least this number, the program runs in
+    # another thread, so that the main thread can react to Ctrl-C.
     apart: int = 1 << 18
 
 
@@ -118,9 +122,9 @@ class Matrix:
 
     nvals: int
     is_iso: bool  # whether the program was printed for a matrix whose entries share one value
-    held: tuple[Csr | None, Csr | None]  # the forms that exist
-    make: Callable[[int], Csr]  # returns a form, which is built if necessary
-    # For a form, returns a column of each row, or -1 if the row is empty.
+    held: tuple[Csr | None, Csr | None]  # CSR and CSC; None if the form has not been built yet
+    make: Callable[[int], Csr]  # returns a form, and builds it first if necessary
+    # Returns, for each row of a form, a column in which the row has an entry, or -1 if it is empty.
     firsts: Callable[[int, Csr], Array]
 
 
@@ -132,19 +136,18 @@ class Input:
     matrices: list[Matrix]
     arrays: tuple[Array, ...]
     scalars: dict[str, Any]
-    vectors: dict[int, AnyVector]  # by the index of the slot
+    vectors: dict[int, AnyVector]  # initial contents of slots, by the slot's index
     stacks: dict[int, list[AnyVector]]
     slots: dict[int, tuple[DataType, int]]  # dtype and dimension of each slot
     stack_types: dict[int, tuple[DataType, int]]
     is_fixed: bool
-    forced: int  # 0, PUSH or PULL
+    forced: int  # PUSH or PULL if all products must use it, otherwise 0
     is_traced: bool
     threads: int
 
 
 class _Pool(local):
-    """Arrays that the next programs of this thread may use for their slots, keyed by size and
-    dtype.
+    """Arrays that later programs in this thread can reuse for their slots, keyed by size and dtype.
 
     The elements of Boolean arrays are all False; other arrays contain arbitrary values.
     """
@@ -159,7 +162,8 @@ class _Pool(local):
         return np.zeros(size, dtype) if dtype == _flag else np.empty(size, dtype)
 
     def give(self, arrays: list[Array]) -> None:
-        """Keep these arrays for the next program, and drop the kept arrays of other sizes."""
+        """Put `arrays` into the pool for the next program. The pool keeps older arrays only if
+        their sizes occur in `arrays`."""
         kept: dict[tuple[int, Any], list[Array]] = {}
         sizes = {array.size for array in arrays}
         total, most = 0, current(TUNING).pool
@@ -174,13 +178,13 @@ class _Pool(local):
 
 
 _AFTER_HEAD = object.__basicsize__
-"""Offset in bytes of the data pointer in NumPy's array object, whose layout is part of NumPy's ABI.
-The pointer follows the header that all Python objects have."""
+"""Offset in bytes of the data pointer in NumPy's array object. NumPy's ABI fixes this layout: the
+pointer follows the header of the Python object."""
 
 
 def address_of(array: Array) -> int:
-    """Return the address of the first element. Reading `__array_interface__` takes five times as
-    long."""
+    """Return the address of the first element. This takes a fifth of the time that reading
+    `__array_interface__` would take."""
     return _read_address(id(array) + _AFTER_HEAD).value
 
 
@@ -203,7 +207,7 @@ class Machine:
         self.own: set[int] = set()  # the addresses of the arrays that the next program may use
         self.forms: dict[int, Csr] = {}  # the forms that have been passed to the program, by place
         self.trace: list[Level] = []
-        # One element per enlargement of a stack: the place of the stack.
+        # The place of the enlarged stack for each enlargement, in order of time.
         self.enlarged: list[int] = []
         w, tuning = self.w, current(TUNING)
         w[words.SPARSE] = tuning.sparse
@@ -295,7 +299,7 @@ class Machine:
         return array, address
 
     def release(self) -> None:
-        """Keep the arrays that no result refers to for the next program."""
+        """Put the arrays to which no result refers into the pool for the next program."""
         w, layout = self.w, self.layout
         places = [*layout.slots.values()]
         empty = {int(w[place + words.PRESENT]) for place in places if not w[place + words.NVALS]}
@@ -367,7 +371,7 @@ class Machine:
     # --- run ------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run the program to its end or to a fault."""
+        """Run the program until it finishes or a fault occurs."""
         if self.work >= current(TUNING).apart:
             apart(self.run_here, self.w, self.given.threads)
         else:
@@ -441,7 +445,8 @@ class Machine:
                 self.add_form(number, which, self.given.matrices[number].make(which))
 
     def record(self, began: float) -> float:
-        """Append a record of the product that has just ended. Return the current time."""
+        """Append a record of the product that began at the time `began` and has just ended. Return
+        the current time, at which the next product begins."""
         now, w = perf_counter(), self.w
         direction = "push" if w[words.PUSHES] == words.PUSH else "pull"
         frontier, edges = int(w[words.FRONTIER]), int(w[words.EDGES])
@@ -472,8 +477,8 @@ class Machine:
         return BitmapVector(n, self.alive[int(w[place + words.PRESENT])], values, count)
 
     def items(self, place: int, n: int) -> list[AnyVector | None]:
-        """Return the vectors of a stack; None stands for an item that the stack has contained since
-        the start of the run."""
+        """Return the items of a stack as vectors. An item that the stack has contained since the
+        start of the run is returned as None, because the caller already has its vector."""
         indices, values, starts = self.stack_arrays(place)
         count, lowest = int(self.w[place + words.STACK_COUNT]), int(self.w[place + words.LOWEST])
         found: list[AnyVector | None] = [None] * lowest
@@ -546,11 +551,11 @@ _STATEMENTS: dict[int, Callable[[int, int], tuple[str, str]]] = {
         f"index {index} is out of range: the size is {size}",
     ),
 }
-"""For each fault of a statement, a function that returns its kind and its message."""
+"""Maps each fault of a statement to a function that returns the fault's kind and message."""
 
 
 def _refuse(value: float, number: float) -> None:
-    """Raise the error for a scalar that does not fit the dtype whose code is `number`."""
+    """Raise the error for a scalar that does not fit a dtype; `number` is the code of the dtype."""
     dtype = next(each for each in ALL if each.number == int(number))
     range_ = ""
     if dtype.is_integer:
@@ -595,8 +600,8 @@ _OF_FLOATS: dict[Any, Callable[[Any, Any], Any]] = {
     words.FIT_FLOAT: _refuse,
     words.FIT_FP32: _refuse,
 }
-"""Maps the number of a function in `loops/program` to the Python function that raises its
-exception."""
+"""Maps the code of a function in `loops/program` to a Python function. Called with the operands of
+the fault, the Python function raises the exception."""
 
 
 def _unary(function: Callable[[float], float]) -> Callable[[float, float], float]:

@@ -20,7 +20,8 @@ FAST = 64
 """Factor by which `config.compile_threshold` is multiplied if the monoid's operator is a NumPy
 ufunc.
 
-If rows are short, the ufunc takes up to twice as long as a compiled loop in one thread.
+The factor is large because compilation saves little: even for short rows, a ufunc takes at most
+twice as long as a compiled loop in one thread.
 """
 SHORT = 32
 """Maximum average length of rows for which a compiled loop is faster than a ufunc."""
@@ -32,7 +33,7 @@ This number is constant, so that the result does not depend on the number of thr
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | FullVector:
-    """w(i) = ⊕ over j of A(i, j). If row i has no entries, w has no entry at i."""
+    """w(i) = ⊕_j A(i, j). If row i has no entries, w has no entry at i."""
     if monoid.ufunc is None:
         threads = compiles(a.nvals, monoid)
     elif a.nvals > SHORT * a.nrows or (monoid.is_idempotent and is_iso(a.values)):
@@ -65,7 +66,7 @@ def _reduce_rows_numpy(a: Csr, monoid: TypedMonoid) -> SparseVector:
 
 
 def reduce_numpy(values: Array, monoid: TypedMonoid) -> Any:
-    """Return ⊕ over all values as a scalar; without values, return the identity."""
+    """Return ⊕_k values[k] as a scalar. If there are no values, return the identity."""
     if not values.size:
         return monoid.identity
     if monoid.is_any or (monoid.is_idempotent and is_iso(values)):

@@ -1,8 +1,9 @@
-"""Run a loop that handles one vertex after another, compiled or as plain Python.
+"""Run a sequential graph algorithm, compiled or as plain Python.
 
-The loops are in the files `loops/serial_*`. Their text uses only the arithmetic that Python and
-Numba share. So the same text runs compiled on arrays, or as plain Python on lists, because Python
-reads elements of lists several times as fast as elements of arrays.
+The loops are in the files `loops/serial_*`. Their source uses only arithmetic that has the same
+result in Python and in Numba. So the same source runs compiled on arrays, or as plain Python on
+lists. Lists are used because plain Python reads their elements several times as fast as elements of
+arrays.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def run_serial(
     `arrays` are the first arguments of the loop. The loop writes to the arrays whose parameters are
     named `out_*` or `kept_*`. After the arrays, the loop takes a flag `kept_stop`, and then the
     integers `numbers`. `entries` is the number of entries that the loop reads. `plain` is a Python
-    function that returns the same result, and is faster than the loop would be in plain Python; it
-    takes lists instead of the arrays.
+    function that computes the same result on lists. If it is given, it replaces the loop where the
+    loop would run as plain Python, because it is faster there.
     """
     stop = np.zeros(1, np.int64)
     if compiles(entries):

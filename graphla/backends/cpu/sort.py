@@ -1,7 +1,7 @@
 """Sort all values of an array, or the values of each segment separately.
 
-All sorts are stable and put NaN last. For the comparisons `<` and `>` they use NumPy's sort. For
-any other comparison they use a merge sort in this package.
+Each sort is stable and puts NaN last. The functions use NumPy's sort for the comparisons `<` and
+`>`, and a merge sort of this package for any other comparison.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from semirings.operators import TypedBinaryOp
 
 
 def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
-    """Return the values in the order of op, and the previous position of each value.
+    """Return the values sorted by the comparison op, and the previous position of each value.
 
     If `indptr` is given, sort within each segment.
     """
@@ -60,7 +60,8 @@ def _sort_plainly(values: Array, indptr: Array | None, sign: int) -> tuple[Array
 
 
 def _keys(values: Array, sign: int) -> Array:
-    """Return integers whose order is that of the values (sign 1) or the reverse order (sign -1).
+    """Return one integer per value. The integers increase with the values if sign is 1, and
+    decrease with the values if sign is -1.
 
     NaN becomes the largest integer, and both zeros become the same integer.
     """
@@ -80,10 +81,10 @@ def _keys(values: Array, sign: int) -> Array:
 def _stable_order(keys: Array) -> Array:
     """Return the permutation that sorts integers; equal keys keep their order.
 
-    Sorting 64-bit words is fastest. If a key and its position fit in one word together, the
-    function sorts such words once. Otherwise it first sorts the keys without regard to the order of
-    equal keys, and replaces each key with its rank. A second sort, of words that contain a rank and
-    a position, then restores the order of equal keys.
+    Sorting 64-bit words is fastest. If a key and its position fit in one word, the function packs
+    each key with its position into a word and sorts these words. Otherwise it first sorts the keys
+    with a sort that is not stable, and replaces each key with its rank. Then it packs each rank
+    with its position into a word and sorts these words, which restores the order of equal keys.
     """
     least, most = int(keys.min()), int(keys.max())
     if (most - least).bit_length() + keys.size.bit_length() < 64:
@@ -129,9 +130,9 @@ def _merge_sort_numpy(
         right = right[lefts]
         limit = np.minimum(right + width, end[lefts])
         before = _count_before(values, values[lefts], right, limit, width, op)
-        # The targets of a run must be in ascending order. If op is an order relation, they are,
-        # because the counts never decrease along a run. For any other op, the running maximum makes
-        # them ascending.
+        # The target of an element is its position after the merge. The targets of a run must
+        # ascend. If op is an order relation, they do, because the counts in `before` never decrease
+        # along a run. The running maximum makes the targets ascend for any other op, too.
         targets = lefts + np.maximum.accumulate(right + before) - right
         is_left = np.zeros(size, bool)
         is_left[lefts] = True

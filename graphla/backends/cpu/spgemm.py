@@ -52,11 +52,13 @@ class SpgemmTuning:
 
     # The cost of one term of a dot product, in units of the cost of one expanded term.
     dot: int = 4
-    board: int = 1 << 22  # a mask is expanded to flags if a chunk has at most this many positions
-    few: int = 1 << 18  # up to this number of terms, sorting takes negligible time
-    # To find the pattern of a product, its rows are divided into parts with at most about this many
-    # terms A(i, k) B(k, j). A product with fewer terms in total is computed in one pass by one
-    # thread.
+    # If a chunk of rows has at most this many positions (rows times columns), the mask is expanded
+    # to one flag per position.
+    board: int = 1 << 22
+    few: int = 1 << 18  # for at most this many terms, the time to sort them is negligible
+    # The search for the pattern of a product divides the rows into parts with at most about this
+    # many terms A(i, k) B(k, j). If a product has fewer terms in total, one thread computes it in
+    # one pass.
     room: int = 1 << 20
     # If an upper bound on the number of terms is at most this, the product is computed in one pass
     # without counting its terms.
@@ -71,7 +73,7 @@ def mxm(
 ) -> Csr | None:
     """C⟨mask⟩ = A ⊕.⊗ B, where `b` is B in CSR form and `bt` is the transpose of B in CSR form.
 
-    Return None if `b` is None, because this backend does not compute a product from `bt` alone.
+    Return None if `b` is None, because this backend cannot compute a product from `bt` alone.
     """
     if b is None:
         return None
@@ -144,9 +146,9 @@ def _rows_times(
         keys, places, j = keys.compress(kept), places.compress(kept), j.compress(kept)
 
     def along(array: Array) -> Array:
-        """Return, for each term, the element of `array` that belongs to the term's entry of A.
+        """Expand `array` from one element per entry of A to one element per term.
 
-        The argument `array` has one element per entry of A.
+        Term A(i, k) B(k, j) receives the element of the entry A(i, k).
         """
         repeated = array[entries].repeat(counts)
         return repeated if kept is None else repeated.compress(kept)
@@ -164,7 +166,7 @@ def _rows_times(
 
 
 def _look_up(mask: MatrixMask, keys: Array, span: tuple[int, int]) -> Array:
-    """Return whether the mask allows the position of each key.
+    """Return, for each key, whether the mask allows the position that the key stands for.
 
     `span` is a range of rows (start, stop). The key of position (i, j) is (i - start) * ncols + j.
     """
@@ -202,10 +204,11 @@ def _terms_of_entries(a: Csr, b: Csr, mask: MatrixMask | None) -> Array:
 
 
 def _rows_within(nrows: int, ncols: int, terms: Array) -> int:
-    """Return the number of rows that are processed at a time.
+    """Return the number of rows per chunk. The rows of a chunk are processed together.
 
-    Usually a chunk of rows has at most `board` positions. A chunk whose rows have few terms may
-    have more positions, because otherwise a wide matrix would be cut into chunks of very few rows.
+    Usually a chunk has at most `tuning.board` positions (rows times columns). A chunk whose rows
+    have few terms may have more positions, because otherwise a wide matrix would be cut into chunks
+    of very few rows.
     """
     tuning, total = current(TUNING), int(terms.sum())
     return max(1, tuning.board // max(ncols, 1), nrows * tuning.few // max(total, 1))
@@ -310,17 +313,16 @@ class _Terms(NamedTuple):
     """The numbers of terms A(i, k) B(k, j) of a product C = A B."""
 
     in_row: Array
-    """The number of terms of each row of C."""
+    """in_row[i] is the number of terms A(i, k) B(k, j) in row i of C."""
     total: int
 
     def without(self, rows: Array) -> _Terms:
-        """Set the numbers of terms of the rows whose flag is true to 0, and return the new
-        numbers."""
+        """Set in_row[i] to 0 wherever rows[i] is True, and return the new numbers of terms."""
         self.in_row[rows] = 0
         return _Terms(self.in_row, int(self.in_row.sum()))
 
     def worth(self, threads: int) -> int:
-        """Return the number of threads to compute the product with: `threads`, or one if there is
+        """Return the number of threads that should compute the product: `threads`, or 1 if there is
         little work."""
         return threads_worth(self.total + self.in_row.size, threads)
 
@@ -340,13 +342,13 @@ def _multiply(a: Csr, b: Csr, semiring: TypedSemiring, most: int) -> Csr:
     count = loop(*arrays, a_step, b_step, a.nrows, b.ncols)
     scratch.give_bits(columns)
     indices, values = indices[:count], values[:count]
-    if count < room - room // 8:  # the unused ends of the arrays waste memory
+    if count < room - room // 8:  # copy: slices would keep the unused ends of the arrays in memory
         indices, values = indices.copy(), values.copy()
     return Csr(a.nrows, b.ncols, indptr, indices, values)
 
 
 def _count_terms(a: Csr, b_indptr: Array, threads: int) -> _Terms:
-    """Return the number of terms A(i, k) B(k, j) in each row i of C = A B."""
+    """Return, for each row i of C = A B, the number of terms A(i, k) B(k, j)."""
     in_row = np.empty(a.nrows, np.int64)
     arrays = (a.indptr, a.indices, b_indptr, in_row)
     loop = load("marks.weigh", (numba_ops.nothing,), arrays)
@@ -355,8 +357,8 @@ def _count_terms(a: Csr, b_indptr: Array, threads: int) -> _Terms:
 
 
 def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, terms: _Terms, threads: int) -> Csr:
-    """Return the pattern of A times B without the excluded positions, as a matrix without
-    values."""
+    """Return the pattern of A B as a matrix that stores no values. The positions of the entries of
+    `excluded` are left out."""
     size = b.ncols
     words = (size + 63) >> 6
     counts = np.empty(a.nrows, np.int64)
@@ -459,8 +461,8 @@ def _compress(
     """Return the entries of a pattern for which `compute` finds a value."""
     threads = terms.worth(threads)
     parts = [(0, pattern.nrows)]
-    # A long product is computed in parts even in one thread, because Ctrl-C stops it only between
-    # parts.
+    # Even a single thread computes a product with many terms in parts, because Ctrl-C takes effect
+    # only between parts.
     count = count_parts(terms.total + pattern.nvals, threads)
     if count > 1:
         parts = cut(terms.in_row + np.diff(pattern.indptr), count)

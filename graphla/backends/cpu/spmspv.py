@@ -31,7 +31,9 @@ _flag = np.dtype(np.bool_)
 class SpmspvTuning:
     """Limits that decide how a push is computed, and in which form it returns its result."""
 
-    lookups: int = 16  # if there are at least size / lookups terms, a mask is expanded to flags
+    # If a mask of size n is a list and there are at least n / lookups terms, the list is expanded
+    # to one flag per index.
+    lookups: int = 16
     # A compiled push returns a bitmap if it reads more than `size / sparse` edges.
     sparse: float = 4
     parallel: int = 1 << 17  # a push with at least this many edges is divided among threads
@@ -86,10 +88,11 @@ def _scatter_terms(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """Return two arrays: the output and the term of each edge out of some entries of u.
+    """Return two arrays: the output and the value of each term of some entries of u.
 
-    `part` selects the entries of u. The arrays `starts` and `counts` hold the position of the first
-    edge of each entry and its number of edges. Edges to outputs that the mask forbids are left out.
+    `part` selects the entries of u. Each entry u(k) has one term for each edge out of vertex k.
+    The arrays `starts` and `counts` hold, for each entry, the position of its first edge and the
+    number of its edges. Terms for outputs that the mask forbids are left out.
     """
     places = ranges(starts, counts, int(np.add.reduce(counts, dtype=np.int64)))
     outputs = columns.indices[places]
@@ -126,7 +129,7 @@ def _push_numba(
     mask: VectorMask | None,
     threads: int,
 ) -> SparseVector | BitmapVector:
-    """Push with compiled loops, in time proportional to the number of edges of u."""
+    """Push with compiled loops, in time proportional to the number of edges that are read."""
     if may_be_constant(semiring):
         value = only_value(columns, u, semiring, side)
         if value is not None:
@@ -159,10 +162,10 @@ def _push_numba(
 def _push_small(
     size: int, spec: tuple, entries: tuple, steps: tuple, dtype: Any, tuning: SpmspvTuning
 ) -> SparseVector | BitmapVector:
-    """Push with one loop, which uses arrays with an element for every output.
+    """Push with one loop. It uses scratch arrays that have one element per output.
 
-    The result is a bitmap if u has more than size / `tuning.sparse` edges, and otherwise a sparse
-    vector.
+    The result is a bitmap if the push reads more than size / `tuning.sparse` edges. Otherwise it is
+    a sparse vector.
     """
     indices, present = np.empty(size, np.int32), np.empty(size, np.bool_)
     values = np.empty(size, dtype)
@@ -215,7 +218,8 @@ def _push_under_list(
 ) -> SparseVector | BitmapVector:
     """Push under a mask that is a list of indices.
 
-    Mark the listed indices in flags from scratch memory, and clear these flags afterwards.
+    Set a flag for each listed index, in an array that is kept as scratch memory. Clear the flags
+    afterwards.
     """
     present = scratch.take("mask", mask.size, _flag)
     present[mask.indices] = True

@@ -52,18 +52,19 @@ if TYPE_CHECKING:
     from graphla.backends import Side
 
 PRESENCE = any_pair["BOOL"]
-"""The semiring for products whose result values are known to be all equal, so that only the pattern
-of the result has to be computed."""
+"""The semiring that replaces another one if all values of the result are known to be equal. Then
+only the pattern of the result has to be computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpmvTuning:
-    """Parameters for a pull with NumPy that stops reading a row after its first term.
+    """Parameters for a pull with NumPy that needs only the first term of each row.
 
-    The pull works in rounds. Each round reads some entries of every row that has no term yet.
+    The pull works in rounds. Each round reads some entries of every row in which no term has been
+    found yet.
     """
 
-    few: int = 256  # if fewer rows than this remain, one round reads all entries of these rows
+    few: int = 256  # if fewer rows than this remain, the next round reads all their other entries
     # If at least `few` rows remain, a round reads `wider` times as many entries of each row as the
     # previous round.
     wider: int = 4
@@ -119,7 +120,7 @@ def _rows_to_gather(rows: Csr, mask: VectorMask | None) -> tuple[Array, Array, A
     """Return three arrays that describe the rows that the mask allows, in ascending order.
 
     They contain the index of each row, the position of its first entry, and its number of entries.
-    Empty rows may be omitted.
+    The result may contain or omit empty rows.
     """
     indptr = rows.indptr
     if mask is not None and mask.indices is not None and not mask.complement:
@@ -207,9 +208,9 @@ def _first_hits(
 ) -> tuple[Array, Array]:
     """Find, in each row, the first entry whose column is the index of an entry of u.
 
-    Only `width` entries of each row are searched, from the position in `starts` on. The first
-    result lists the positions of the entries found. The second result has one flag per row, which
-    is true if an entry was found.
+    The search in row r covers the `width` entries from position starts[r] on. The first result
+    lists the positions of the entries found. The second result has one flag per row, which is true
+    if an entry was found.
     """
     if isinstance(u, FullVector):
         return starts, np.ones(starts.size, bool)
@@ -312,9 +313,9 @@ def first_of_rows(rows: Csr, threads: int) -> Array:
 
 
 def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
-    """Return the common value of all terms and of all sums of terms.
+    """Return the only value that entries of the result of a product can have.
 
-    If these values may differ, return None.
+    All terms and all sums of terms are equal to this value. If they may differ, return None.
     """
     if not may_be_constant(semiring):
         return None
@@ -331,7 +332,7 @@ def may_be_constant(semiring: TypedSemiring) -> bool:
 
 
 def holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector | BitmapVector:
-    """Return a copy of the vector `result` in which every entry has the given value."""
+    """Return a vector with the same pattern as `result`, in which every entry is `value`."""
     if isinstance(result, SparseVector):
         values = np.broadcast_to(value, (result.nvals,))
         return SparseVector(result.size, result.indices, values, result.is_sorted)
@@ -345,9 +346,9 @@ def operands(
 ) -> tuple[Array, int, Array, int]:
     """Return the values of both operands as arrays for compiled loops, each followed by its step.
 
-    A loop reads the value of entry k at index k times the step. If all values of an operand are
-    equal, or if the operator does not read them, its step is 0 and its array has one element.
-    Otherwise the step is 1.
+    A loop reads the value of entry k as array[k * step]. If all values of an operand are equal, or
+    if the operator does not read them, the step is 0 and the array has one element. Otherwise the
+    step is 1.
     """
     op = semiring.binaryop
     reads_a, reads_u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)

@@ -33,8 +33,8 @@ def _find_symmetry_numba(a: Csr, threads: int) -> Symmetry:
     cursor, stop = np.empty(n, a.indptr.dtype), np.zeros(1, np.int64)
     arrays = (a.indptr, a.indices, bits, cursor, stop)
     loop = load("symmetry.compare", (numba_ops.nothing,), arrays)
-    # Each part of the loop reads all rows from its first row to the end of the matrix. So there is
-    # only one part per thread.
+    # Each part of the loop reads all rows from its first row to the last row of the matrix. More
+    # parts than threads would therefore read more rows in total.
     count = threads_worth(a.nvals, threads)
     shares = [a.nvals * part // count for part in range(1, count)]
     cuts = [0, *np.searchsorted(a.indptr, np.array(shares, a.indptr.dtype)).tolist(), n]

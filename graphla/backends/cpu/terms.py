@@ -45,11 +45,11 @@ def multiply(
 ) -> Array:
     """Return an array of `size` terms mult(x, y), in the dtype of the monoid.
 
-    If all terms must be equal, the array stores their value only once. The argument `x` is a pair:
-    the values of the first operand, and a function that returns the value of the operand in each
-    term. `y` is the corresponding pair for the second operand. The functions `i`, `k` and `j`
-    return the row, the inner index and the column of each term. A function is called only if the
-    operator reads its result.
+    If all terms must be equal, the array stores only one value, which stands for all of them. The
+    argument `x` is a pair: the array of all values of the first operand, and a function that
+    returns an array with one of these values per term. `y` is the corresponding pair for the second
+    operand. The functions `i`, `k` and `j` return the row, the inner index and the column of each
+    term. A function is called only if the operator reads its result.
     """
     op = semiring.binaryop
     dtype = semiring.monoid.type.np_type
@@ -81,8 +81,8 @@ def combine(
     """Return op(x[p], y[q]) for pairs of positions p and q.
 
     The argument `x` consists of an array and the positions p to read in it; `y` consists of an
-    array and the positions q. `x_place` and `y_place` hold the rows and columns of the entries at
-    these positions, for an operator that reads them.
+    array and the positions q. If the operator reads rows or columns, `x_place` and `y_place` are
+    pairs of arrays: the rows and the columns of the entries at the positions p and q.
     """
     size = x[1].size
     left = _values(op, (x[0], lambda: x[0][x[1]]), "x")
@@ -168,8 +168,8 @@ def chunk_size() -> int:
 def chunks(counts: Array, limit: int | None = None) -> list[slice]:
     """Divide the rows of a product into slices, so that each slice has about `chunk_size` terms.
 
-    The array `counts` holds the number of terms of each row. If `limit` is given and there are
-    several slices, each has at most `limit` rows.
+    The array `counts` holds the number of terms of each row. If one slice can hold all terms, there
+    is only one slice. Otherwise, if `limit` is given, each slice has at most `limit` rows.
     """
     few = limit is None or counts.size <= limit
     if few and counts.size < 2:
@@ -195,8 +195,8 @@ def concatenate(arrays: list[Array], dtype: Any) -> Array:
 def concatenate_values(parts: list[Array], size: int) -> Array:
     """Concatenate arrays of terms of the same product; together they have `size` terms.
 
-    If each array stores a single value for all of its terms, so does the result: these values are
-    equal, because they belong to the same product.
+    If each array stores a single value that stands for all of its terms, the result also stores a
+    single value. The values of the arrays are equal, because they belong to the same product.
     """
     filled = [part for part in parts if part.size] or parts[:1]
     if len(filled) > 1 and all(is_iso(part) for part in filled):

@@ -1,7 +1,7 @@
 """Transpose a matrix by sorting its entries by column.
 
-For matrices with at least `SortTuning.scipy` entries (layout.py), SciPy's counting sort does this
-in linear time and without temporary arrays.
+A matrix with at least `SortTuning.scipy` entries (see layout.py) is transposed by SciPy's counting
+sort, which takes linear time and needs no temporary arrays.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ def _transpose_scipy(a: Csr) -> Csr:
 def _to_scipy_values(values: Array) -> Array:
     """Return the array that SciPy sorts together with the indices.
 
-    This is the array of values. If all values are stored as one element, it is instead an array
-    with one byte per entry, whose contents have no meaning.
+    SciPy needs an array with one element per entry. If all entries share one stored value, the
+    function returns an array of zeros with one byte per entry, which the caller ignores. Otherwise
+    it returns the values.
     """
     return np.zeros(values.size, np.int8) if is_iso(values) else values
 

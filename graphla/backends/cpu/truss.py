@@ -25,8 +25,8 @@ def trusses(a: Csr, k: int | None) -> Array | None:
     """Return the truss number of the edge of each entry as int32, or None if no compiled loop is
     used.
 
-    If `k` is not None, the result only needs to be at least k for the edges of the k-truss, and
-    less than k for others.
+    If `k` is not None, the result may be any number of at least k for an edge of the k-truss, and
+    any number below k for another edge.
     """
     if not compiles(a.nvals, size=a.nrows) or a.nvals >= INT32_END:
         return None
@@ -76,7 +76,8 @@ def _decompose(a: Csr, k: int | None, stop: Array) -> Array:
     _call("orient", stop, rows, begins, ends, columns, numbers)
     support = np.zeros(edges, np.int32)
     _call("support", stop, begins, ends, columns, numbers, np.zeros(a.nrows, np.int32), support)
-    most = int(support.max(initial=0)) + 2  # the largest possible truss number
+    # An edge of the k-truss is in at least k - 2 triangles, so this is an upper bound on k.
+    most = int(support.max(initial=0)) + 2
     first, last = (3, most) if k is None else (min(k, most + 1),) * 2
     found, queue = np.zeros(edges, np.int32), columns  # the columns of L are no longer needed
     _call("peel", stop, rows, sources, targets, support, found, queue, integers=(first, last))

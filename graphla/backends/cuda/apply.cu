@@ -7,8 +7,8 @@
 
 namespace graphla {
 
-/// Computes z[k] = map(x[k]) for all k. A thread issues all loads of a tile before its stores, so
-/// that the loads are in flight together.
+/// Computes z[k] = map(x[k]) for all k. In each tile, a thread issues all its loads before its
+/// stores, so that several loads are in flight at the same time.
 template <class X, class Z, class Map>
 DEVICE void map_tiles(X x, Z *__restrict__ z, i64 count, Map map) {
   const i64 tile = i64(blockDim.x) * STEPS;

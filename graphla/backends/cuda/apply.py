@@ -1,6 +1,6 @@
 """Element-wise operations: casts and the variants of apply. Kernels: apply.cu.
 
-The host does not wait for the device.
+These functions only launch kernels; the host does not wait for the device.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 // C is stored as `present` (null if every index has an entry) and `values`. If T is sparse,
 // scatter_entries writes its entries one by one, so the work is proportional to the number of these
 // entries. If T is dense, write_indices visits all indices. No two threads write the same index.
-// The threads share only the counts, to which they add integers. Each kernel stores the new number
-// of entries in `counter`, so the host does not have to wait for it.
+// All threads add to a shared count of entries; integer sums do not depend on the order. Each
+// kernel stores the new number of entries in `counter`, so the host does not have to wait for it.
 #include "rows.cuh"
 
 namespace graphla {
@@ -20,8 +20,8 @@ template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i
 }
 
 /// Adds the sum of `mine` over all threads of the block to *counter. One thread of the grid also
-/// adds the old total, so that *counter finally holds the new total. The old total is *before, or
-/// `known` if `before` is null. Every thread of the block must call this.
+/// adds the old total, so that *counter is the new total after the kernel. The old total is
+/// *before, or `known` if `before` is null. Every thread of the block must call this.
 DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
   SHARED(i64, scratch, WARP);
   if (thread_in_grid() == 0) mine += before != nullptr ? *before : known;
@@ -81,7 +81,7 @@ __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, 
   present[i] = there;
 }
 
-// --- functions for a dense vector T, whose flags are processed eight at a time -------------------
+// --- writing a dense vector T; its presence flags are processed eight at a time ------------------
 
 constexpr u64 EIGHT = 0x0101010101010101;
 
@@ -113,8 +113,8 @@ template <class Stored> struct Dense {
   const bool *present;
 };
 
-/// Which of the old entries of C the write keeps: all of them (ANYWHERE), only those at indices
-/// that the mask allows (INSIDE), or only those at indices that the mask forbids (OUTSIDE).
+/// Which old entries of C remain in the result: all of them (ANYWHERE), only those at indices that
+/// the mask allows (INSIDE), or only those at indices that the mask forbids (OUTSIDE).
 enum Stays { ANYWHERE = 0, INSIDE = 1, OUTSIDE = 2 };
 
 /// Applies the write rule to every index. `stays` is a value of `Stays`: it says which old entries
@@ -122,7 +122,7 @@ enum Stays { ANYWHERE = 0, INSIDE = 1, OUTSIDE = 2 };
 ///
 /// A warp processes 256 indices at a time. It first reads eight flags per lane. Then it processes
 /// 32 values at a time, and skips a group of 32 if none of its values is written. If the result
-/// overwrites C in place (values = c_values), only the values that T provides are stored.
+/// overwrites C in place (values = c_values), old values of C are not stored again.
 template <class Op, class C, class T>
 __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool complement,
                               int stays, typename Op::Z *values, bool *present, i64 size,
@@ -202,8 +202,8 @@ __global__ void look_up_mask(const i32 *places, i64 count, const bool *flags, co
 }
 
 /// Sets allowed[k] to true if the mask's pattern has an entry at the position of entry k of A, and
-/// to false otherwise. If `complement` is true, the result is negated. A binary search looks for
-/// the entry in the pattern's row.
+/// to false otherwise. If `complement` is true, the result is negated. A thread finds the entry by
+/// a binary search in the same row of the pattern.
 template <class Op, class Offset, class MaskOffset>
 __global__ void look_up_pattern(const Offset *indptr, const i32 *indices, i64 nrows, i64 count,
                                 const MaskOffset *mask_indptr, const i32 *mask_indices,

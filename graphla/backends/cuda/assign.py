@@ -101,7 +101,7 @@ def write_matrix(
 
 
 def _remove_lost(c: Any, mask: Any, remains: Remains) -> Any:
-    """Return the entries of C that the write rule keeps."""
+    """Remove the entries of C that the write rule does not keep, and return the remaining ones."""
     if remains == "ANYWHERE" or not c.nvals:
         return c
     if remains == "NOWHERE":
@@ -199,10 +199,10 @@ def _restrict(t: AnyVector, mask: VectorMask | None) -> AnyVector:
 def _intersect_flags(
     v: DenseVector, mask: VectorMask, complement: bool, to: Array, count: Array
 ) -> None:
-    """Set to[i] to true if v has an entry at index i and the mask, or its complement, contains i.
+    """Set to[i] to true if v has an entry at index i and the mask contains i, otherwise to false.
 
-    All other flags in `to` are set to false, and `count` receives the number of true flags. `to`
-    may be v's own array of flags.
+    If `complement` is true, the complement of the mask is used instead. `count` receives the number
+    of true flags. `to` may be v's own array of flags.
     """
     there = v.present if isinstance(v, BitmapVector) else NULL
     kernel = load("assign.cu", "restrict_flags", NOTHING)
@@ -270,7 +270,7 @@ def _scatter_into(
     if t.nvals:
         kind, *lookup = (MASK_NONE, NULL, NULL, ZERO) if mask is None else _as_arguments(mask)
         sums = (NULL, NULL, ZERO)
-        if total is not None:  # continue counting from the number of remaining entries
+        if total is not None:  # the kernel adds the new entries to the number of remaining entries
             sums = (total, NULL, ZERO)
         elif present is not None:
             total = counter()
@@ -293,11 +293,11 @@ def _scatter_into(
 def _remove_flags(
     c: DenseVector, mask: VectorMask, replace: bool, in_place: bool
 ) -> tuple[Array, Any, Array | None]:
-    """Clear the presence flags of c at the indices that the mask allows.
+    """Clear presence flags of c: at the indices that the mask allows if `replace` is False, or at
+    the indices that the mask forbids if `replace` is True.
 
-    If `replace` is set, clear the flags at the indices that the mask forbids instead. Return three
-    values: the flags, the number of remaining entries, and the device array in which a kernel
-    counts these entries. The third value is None if no kernel needs to count them.
+    Return three values: the flags, the number of remaining entries, and the device array in which a
+    kernel counts these entries. The third value is None if no kernel needs to count them.
     """
     total, listed = counter(), mask.indices
     own = c.present if in_place and isinstance(c, BitmapVector) else None
@@ -356,7 +356,7 @@ def _dense(v: DenseVector) -> Any:
 
 
 def _words(indices: int) -> int:
-    """Return the number of thread blocks of a launch in which each thread handles eight indices."""
+    """Return the number of blocks of a launch whose threads each handle one word of eight flags."""
     return blocks(-(-indices // 8))
 
 
@@ -365,10 +365,10 @@ def _accumulating(accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> tuple[An
 
 
 def _before(count: Any) -> tuple[Any, Any]:
-    """Return a count as two kernel arguments: an array and a value, of which only one is used.
+    """Return two kernel arguments, an array and a value, that pass a count to a kernel.
 
-    If the count is in device memory, the kernel reads it from the array. Otherwise the array is
-    null, and the kernel uses the value.
+    If the count is in device memory, the kernel reads it from the array and ignores the value.
+    Otherwise the array is null, and the kernel uses the value.
     """
     array = count.array if isinstance(count, Counted) else None
     return (NULL, size(int(count))) if array is None else (array, ZERO)

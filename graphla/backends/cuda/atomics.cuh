@@ -15,12 +15,12 @@ enum Race {
   RACE_OR = 4,
   RACE_AND = 5,
   RACE_XOR = 6,
-  RACE_FLAG = 7,  // for BOOL: plain stores suffice, because only the terminal value is ever stored
-  RACE_ANY = 8,   // plain stores; the element keeps any one of the stored values
+  RACE_FLAG = 7,  // for BOOL: plain stores suffice, because all threads store the terminal value
+  RACE_ANY = 8,   // plain stores; any one of the stored values may remain
 };
 
-/// Atomically replaces *at with step(*at), for T of any size. Types smaller than 32 bits are
-/// replaced within their 32-bit word.
+/// Atomically replaces *at with step(*at). T may have 8, 16, 32 or 64 bits; if it has fewer than 32
+/// bits, the function atomically replaces the 32-bit word that contains *at.
 template <class T, class Step> DEVICE void atomic_replace(T *at, Step step) {
   if constexpr (sizeof(T) == 8) {
     u64 *word = (u64 *)at;

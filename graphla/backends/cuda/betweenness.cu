@@ -5,12 +5,11 @@
 //   forward   sigma(w) = sum of sigma(v) over edges v -> w to the next level. This is the number of
 //             shortest paths from the source to w.
 //   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w to the next level. The
-//             dependency on v is sigma(v) times this sum over edges, that is,
-//             sigma(v) share(v) - 1.
+//             dependency of the source on v is sigma(v) * share(v) - 1.
 //
-// If edges have lengths, the distances from the source are computed before the launch, and an edge
-// lies on a shortest path if its length is the difference of the distances of its ends. In this
-// case a vertex is added to the next level once all such edges into it have been counted.
+// If edges have lengths, the distances from the source are computed before the launch. An edge
+// v -> w then lies on a shortest path if its length is distance(w) - distance(v). A vertex is added
+// to the next level as soon as all edges into it that lie on shortest paths have been counted.
 //
 // A team of blocks processes one source at a time. A team is one block if there are many sources,
 // and the whole grid if there is one source. When a vertex is reached, its row is queued in parts
@@ -34,11 +33,11 @@ namespace graphla {
 constexpr int TEAM_BLOCK = BetweennessTuning::block;
 constexpr int PART = BetweennessTuning::part;  // maximum number of edges in a part
 constexpr int TEAM_WORDS = BetweennessTuning::team_words;
-constexpr int AHEAD = 4;  // number of edges that a lane loads at once
+constexpr int AHEAD = 4;  // number of loads of edges that each lane keeps in flight
 
 /// Indices of the words through which the blocks of a team communicate. The words are in device
 /// memory, and initially zero. After the first block has processed levels alone, it stores the
-/// state of the search in the words from TEAM_BEGIN on, from which the other blocks read it.
+/// state of the search in the words TEAM_BEGIN to TEAM_LEVEL for the other blocks.
 enum TeamWord {
   TEAM_TICKETS = 0,
   TEAM_SOURCE = 1,
@@ -49,7 +48,7 @@ enum TeamWord {
   TEAM_LEVEL = 6
 };
 
-/// Flag that is stored with the end of a level if the team's first block processed the level alone.
+/// Flag bit that is set in the end of a level if the team's first block processed the level alone.
 constexpr u64 IS_ALONE = u64(1) << 63;
 
 /// Whether dependencies are summed for vertices only, or for edges as well.
@@ -62,9 +61,9 @@ DEVICE void fetch_ahead(const void *p) {
 #endif
 }
 
-/// How the kernel recognizes the edges that lie on shortest paths from the source. BY_LEVELS: an
-/// edge lies on a shortest path if it leads from one level to the next. BY_LENGTHS: an edge lies on
-/// a shortest path if its length is the difference between the distances of its two ends.
+/// How the kernel tells which edges lie on shortest paths from the source. BY_LEVELS: the edges
+/// that lead from one level to the next. BY_LENGTHS: the edges v -> w whose length is
+/// distance(w) - distance(v).
 enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
 
 /// The graph in CSR form. Vertices numbered `vertices` or higher have no edges.
@@ -94,12 +93,13 @@ struct Memory {
   double *sigmas;  // for each team, the number of shortest paths to each vertex, initially zero
   double *shares;  // for each team, share(v) of each vertex v, initially zero
   u64 *queues;
-  u64 *level_ends;  // for each team, the end of each level in its queue: `vertices` + 2 elements
+  u64 *level_ends;  // the ends of the levels in the queues: `vertices` + 2 elements for each team
 };
 
 /// The first block of a team starts to work alone at a level with at most `few_parts` parts. It
-/// continues through levels that have at most `few_parts` parts, or at most `alone_parts` parts and
-/// `alone_edges` edges. `few_parts` and `alone_parts` must not exceed TEAM_BLOCK.
+/// also processes the next level alone if that level (a) has at most `few_parts` parts, or (b) has
+/// at most `alone_parts` parts and at most `alone_edges` edges. `few_parts` and `alone_parts` must
+/// not exceed TEAM_BLOCK.
 struct Limits {
   u32 few_parts, alone_parts, alone_edges;
 };
@@ -108,7 +108,7 @@ struct Limits {
 struct Sums {
   double *totals;    // per vertex: the sum of the sources' dependencies on it
   double *of_edges;  // per entry of the matrix: the sum of the sources' dependencies on the edge
-  /// Per vertex: the number of sources that reach it, not counting the vertex itself; or null.
+  /// Per vertex: the number of other vertices among the sources that reach it. May be null.
   i64 *reached;
   i64 *counts;  // per source: the number of vertices that it reaches
 };
@@ -139,8 +139,8 @@ struct Team {
     }
     __syncthreads();
   }
-  /// Number of polls at short intervals. If a wait lasts longer, the intervals become longer as
-  /// well. Such long waits occur only while one block works alone.
+  /// A wait polls this many times at short intervals. After that the intervals become longer. Only
+  /// waits for a block that works alone take longer than that.
   static constexpr int EAGER = 64;
 
   DEVICE u32 warp() const { return rank * (TEAM_BLOCK / WARP) + u32(warp_in_block()); }
@@ -157,37 +157,38 @@ template <class Offset> struct Paths {
   i64 stride;
   /// Distances from the source; NaN for vertices that the source does not reach.
   const double *distances;
-  /// The level of each vertex that has been reached. The level of any other vertex is -1 or, if
-  /// edges have lengths, -1 minus the number of edges on shortest paths into the vertex that have
-  /// not been counted yet.
+  /// The level of each vertex that has been reached. For any other vertex the element is -1 - k,
+  /// where k is 0 if edges have no lengths. If edges have lengths, k counts the edges into the
+  /// vertex that lie on shortest paths and have not been processed yet.
   i32 *levels;
   /// sigma(v) and share(v) of each vertex v, or zero if v has not been reached. The term 1 /
   /// sigma(v) is added to share(v) only when the backward pass finishes the level of v.
   double *sigma, *share;
   u64 *queue;     // part << 32 | vertex
   u32 *queued;    // number of parts in the queue
-  u32 *edges;     // the total degree of the vertices that a small level queues; in shared memory
+  u32 *edges;     // total degree of the vertices queued during a small level; in shared memory
   bool is_small;  // whether one block of a larger team processes this level alone
 };
 
-/// The part of a row that a lane processes.
+/// The part of a row that a lane has taken from the queue.
 template <class Offset> struct Taken {
   u32 v;
-  Offset begin;  // add this to an edge's number in the batch to get its index in the graph
+  Offset begin;  // an edge's index in the graph minus its number in the batch
   u32 end;       // total number of edges in the parts of this lane and all earlier lanes
   bool is_there;
   double distance;
 };
 
-/// Returns whether an edge to w is the last edge of a shortest path. `distance` is the distance of
-/// the vertex at which the edge begins.
+/// Returns whether an edge v -> w is the last edge of a shortest path to w. `distance` is the
+/// distance of v.
 template <class Offset>
 DEVICE bool is_tight(const Paths<Offset> &paths, double distance, i32 w, Offset place) {
   const double there = paths.distances[w];
   return distance < there && distance + paths.lengths[i64(place) * paths.stride] == there;
 }
 
-/// Takes up to `count` parts, starting at part `first`, one per lane. Every lane must call this.
+/// Takes `count` parts of the queue, and returns part `first` + l to lane l. Lanes with
+/// l >= `count` get an empty part. Every lane must call this.
 template <int TOLD, class Offset>
 DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
   Taken<Offset> mine{0, 0, 0, lane() < count, 0};
@@ -215,7 +216,8 @@ DEVICE int batch_of(u64 parts, u32 warps) {
 /// `is_new` is set. Every lane must call this.
 template <int K, class Offset>
 DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
-  // A vertex adds at most MOST to `edges`, so that the sum over a level fits in 32 bits.
+  // A vertex adds at most MOST to `edges`, so that the sum over a level fits in 32 bits. This is
+  // exact enough, because MOST exceeds the limit with which the sum is compared.
   constexpr u32 MOST = 1u << 17;
   if (!__any_sync(ALL_LANES, is_new != 0)) return;
   u32 parts[K], mine = 0;
@@ -297,7 +299,7 @@ DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin,
   }
 }
 
-/// Queues all vertices that the source reaches.
+/// Queues all vertices whose distance is not NaN, so that `count_edges` visits their edges.
 template <class Offset>
 DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertices) {
   for (i64 first = i64(team.warp()) * WARP; first < vertices; first += i64(team.warps()) * WARP) {
@@ -307,8 +309,8 @@ DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertic
   }
 }
 
-/// Counts the edges on shortest paths into each vertex. Each such edge lowers the level of its
-/// target vertex by 1.
+/// Counts, for each vertex, the edges into it that lie on shortest paths. The count is stored in
+/// `levels`: each such edge lowers the element of its target vertex by 1 (see `Paths::levels`).
 template <class Offset>
 DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
   const int batch = batch_of(end, team.warps());
@@ -377,8 +379,8 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
         }
         const u32 from = base + u32(k * WARP), to = from + WARP;
         const double through = sum_in_row(share[k], row[k]);
-        // `last` is the earlier of two ends: the end of this lane's part, and the end of the WARP
-        // edges of this iteration.
+        // `last` is the smaller of two ends: the end of this lane's part, and the end of the range
+        // of WARP edges that this iteration processes.
         const u32 last = least(mine.end, to);
         const double found = shuffle(through, last > from ? int(last - 1 - from) : 0);
         if (start < to && mine.end > from && mine.end > start) sum += found;
@@ -388,8 +390,8 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
   }
 }
 
-/// Adds v's complete dependency sum to the totals, and sets the share that v passes to its
-/// predecessors.
+/// Adds the dependency of the source on v to the totals, and sets share(v), which the predecessors
+/// of v read. The sum over the edges out of v must be complete.
 template <class Offset>
 DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 source,
                           const Sums &sums) {
@@ -414,20 +416,20 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
 
 /// Lets the first block of a larger team process a small level alone. First, each thread writes
 /// the bounds of one part of the queue to shared memory. Then each thread takes one edge at a time.
-/// No warp has to follow many edges one after another, so chains of dependent memory accesses stay
+/// Since no warp has to process many edges in sequence, chains of dependent memory accesses are
 /// short.
 template <class Offset> struct SmallLevel {
   // The vertex of each part. The arrays from `vertex` to `sigma` are in shared memory, with one
   // element per part.
   u32 *vertex;
   u32 *end;       // total number of edges in this part and all parts before it
-  Offset *begin;  // add this to an edge's number in the level to get its index in the graph
+  Offset *begin;  // an edge's index in the graph minus its number in the level
   double *sigma;  // number of shortest paths to the vertex of the part
   u32 *scratch;   // shared memory for a block scan, WARP + 1 words
   static constexpr u32 ROOM = TEAM_BLOCK;
 
-  /// Lists the parts first..first + count - 1 of the queue, and returns the total number of their
-  /// edges.
+  /// Stores the bounds of the parts first..first + count - 1 of the queue in shared memory. Returns
+  /// the total number of their edges.
   DEVICE u32 list(const Paths<Offset> &paths, u64 first, u32 count) const {
     const u32 mine = threadIdx.x;
     Offset from = 0;
@@ -475,7 +477,7 @@ template <class Offset> struct SmallLevel {
     const u32 edges = list(paths, first, is_last ? 0 : count);
     for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
       const u32 edge = base + u32(lane());
-      // A lane without an edge keeps the row `count`, to which no edge belongs.
+      // A lane without an edge keeps `count`, which is not the index of any part.
       int row = int(count);
       double share = 0;
       if (edge < edges) {
@@ -484,7 +486,7 @@ template <class Offset> struct SmallLevel {
         const i32 w = paths.out[place];
         const i32 at = paths.levels[w];
         const double its_share =
-            paths.share[w];  // loaded unconditionally so that it overlaps the load of `at`
+            paths.share[w];  // a load without a condition overlaps the load of `at`
         if (at == level + 1) share = its_share;
         if (SUMMED == OF_EDGES && share > 0) atomicAdd(&sums.of_edges[place], sigma[row] * share);
       }
@@ -517,8 +519,8 @@ DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *c
   if (lane() == WARP - 1 && all) atomicAdd(count, u64(all));
 }
 
-/// The work of one team. It takes one source after another, and for each source makes the forward
-/// pass and then the backward pass.
+/// The work of one team. The team takes one source after another. For each source it makes the
+/// forward pass and then the backward pass.
 template <class Offset, int TOLD, int SUMMED> struct Course {
   const Network<Offset> &network;
   const SmallLevel<Offset> &small;
@@ -529,10 +531,10 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   Paths<Offset> &paths;
   u32 *queued;  // number of parts in the team's queue
   /// Three words in shared memory, used while one block works alone. alone[0] is the number of
-  /// parts in the queue. alone[1] is the total degree of the vertices that an even level queues,
-  /// and alone[2] is the total degree of the vertices that an odd level queues.
+  /// parts in the queue. alone[1] and alone[2] are the total degree of the vertices queued during a
+  /// level: alone[1] for even levels and alone[2] for odd levels.
   u32 *alone;
-  u64 *stops;  // the end of each level in the queue; the first end is 0
+  u64 *stops;  // stops[k] and stops[k + 1] are the begin and the end of level k in the queue
 
   i32 source = 0;
   i32 depth = 0;           // number of levels processed so far
@@ -584,7 +586,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   // --- forward -----------------------------------------------------------------------------------
 
   /// Processes the current level in the forward pass: counts the shortest paths to the vertices of
-  /// the next level. Returns whether the same blocks should also process the next level.
+  /// the next level. Returns true if there is a next level and the same blocks should process it.
   DEVICE bool take_level(bool is_alone) {
     if (leads()) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
     u32 *const edges = &alone[1 + (depth & 1)];
@@ -596,8 +598,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     begin = end;
     end = load_relaxed(paths.queued);
     // Decide which blocks process the next level. If one block worked alone, `team` consists of
-    // this block, and the counters are in its shared memory, because the other blocks may still be
-    // reading the counters in device memory.
+    // this block only. Its counters are in shared memory, because other blocks may still be reading
+    // the counters in device memory.
     bool is_few = end - begin <= limits.few_parts;
     if (is_alone)
       is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;
@@ -718,7 +720,7 @@ __global__ void __launch_bounds__(TEAM_BLOCK, 2)
     if (turn >= u64(sources.count)) break;
     const i32 given = sources.sources[turn];
     course.source = sources.renumbered ? sources.renumbered[given] : given;
-    if (course.source >= vertices) {  // the source has no edges
+    if (course.source >= vertices) {  // a vertex without edges: it reaches only itself
       if (course.leads()) sums.counts[turn] = 1;
       team.meet();  // no thread may take the next source before all threads have read this one
       continue;

@@ -1,9 +1,9 @@
-"""Compute the dependencies of sources on vertices and edges, as in Brandes' algorithm.
+"""Compute the dependencies of sources on vertices and edges with Brandes' algorithm.
 
 The dependency of a source on a vertex is the sum, over all targets, of the fraction of shortest
-paths that pass through the vertex. The blocks of the grid form teams. One launch processes all
-sources: each team processes one source at a time. If edges have lengths, there is one launch per
-source, and all blocks form one team.
+paths that pass through the vertex. If edges have no lengths, one launch processes all sources: the
+blocks of the grid form teams, and each team processes one source at a time. If edges have lengths,
+there is one launch per source, and all blocks form one team.
 
 Kernel: betweenness.cu. If edges have lengths, closure.cu runs before each launch. The host waits
 for each launch.
@@ -38,10 +38,10 @@ class BetweennessTuning:
     block: int = 512  # number of threads per block
     part: int = 256  # a row is divided into parts of at most this many edges
     team_words: int = 16  # number of control words per team
-    edges: int = 1 << 13  # a team has one block for every `edges` edges of the graph
-    # If the rows of a level have at most `few_parts` parts, the first block of a team processes the
-    # level alone. This block continues alone as long as each level has at most `alone_parts` parts
-    # and at most `alone_edges` edges.
+    edges: int = 1 << 13  # number of edges of the graph per block of a team
+    # If a level has at most `few_parts` parts of rows, the first block of a team starts to process
+    # levels alone. It continues alone as long as each level has at most `few_parts` parts, or has
+    # at most `alone_parts` parts and at most `alone_edges` edges.
     few_parts: int = 16
     alone_parts: int = 400
     alone_edges: int = 4096
@@ -55,7 +55,7 @@ NETWORK, SOURCES, MEMORY, LIMITS, SUMS = (
 Summed, Told = (enumeration("betweenness.cu", name) for name in ("Summed", "Told"))
 Structs = tuple[Packed, Packed, Packed]  # the structs Network, Sources and Sums
 ENDLESS = 1 << 62
-"""A limit on the number of rounds that is too large for any closure to reach."""
+"""A limit on the rounds of a closure that no closure reaches: the number of rounds is unlimited."""
 
 
 def dependencies(request: Dependencies) -> DependenciesResult:

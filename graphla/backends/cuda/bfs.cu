@@ -4,8 +4,8 @@
 // The grid processes one level after another, with a barrier of all blocks between two levels.
 // After each barrier all blocks read the same counts, so they make the same choice for the next
 // level:
-// - alone: block 0, or one cluster of blocks, processes levels without the grid as long as they are
-//   small (`walk_alone`, `walk_in_cluster`);
+// - alone: block 0, or one cluster of blocks, processes one small level after another without the
+//   other blocks, until a level is too large (`walk_alone`, `walk_in_cluster`);
 // - push: the edges out of the frontier are divided evenly among all warps (`push_level`);
 // - pull: each unreached vertex looks for a reached neighbor (`pull_level`).
 //
@@ -28,12 +28,12 @@ namespace graphla {
 struct Progress {
   u32 level;      // level of the frontier
   u32 is_queued;  // whether the frontier is in the queue
-  u32 way;        // how to process the next level, a value of `Way`
-  u32 has_idle;   // whether some start vertices have no edges
+  u32 way;        // the value of `Way` that tells how to process the next level
+  u32 has_idle;   // whether some start vertices are idle, that is, have no edges
   u32 records;    // number of levels recorded in the trace
   u32 is_exact;   // whether `left` counts only vertices that have edges and are allowed by the mask
-  // Whether block 0 or the cluster left a level unfinished. If so, the rest of the level's frontier
-  // is in the queue.
+  // Whether block 0 or the cluster left a level unfinished. If so, all blocks must finish the level
+  // with a push: the queue contains the vertices of the frontier that are still to be processed.
   u32 must_push;
   u32 first, last;  // the frontier consists of entries first..last - 1 of the queue
   // The edges out of the frontier occupy the units units_first..units_last - 1 of the queue. (A
@@ -43,11 +43,11 @@ struct Progress {
   u64 reached;          // number of vertices reached
   u64 left, into_left;  // number of vertices not yet reached, and number of edges into them
   u64 all;              // number of edges in the graph
-  // Number of unreached vertices that were sampled, and number of those whose first neighbor was
-  // reached: see Search::sample.
+  // The number of unreached vertices in the sample, and the number of these vertices whose first
+  // neighbor has been reached (see Search::sample).
   u64 open, hits;
-  /// Number of vertices queued so far, and number of units that their out-edges take up in the
-  /// queue, packed as in control[QUEUED].
+  /// The number of vertices queued so far, and the number of units of edges out of these vertices,
+  /// packed in one word like control[QUEUED].
   u64 base;
 
   DEVICE void lose(u64 edges_into) { into_left -= least(into_left, edges_into); }
@@ -60,10 +60,10 @@ template <class Slot> struct BlockMemory {
   AloneMemory alone;  // used by block 0 when it works alone, or by each block of a cluster
   u32 *sent;          // used by each block of a cluster: see `sent` in bfs_cluster.cuh
   u32 *scratch;       // WARP + 1 words for a block scan
-  Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
-  u64 *seen;          // BFS_CONTROL words: copy of the last level's sums over all blocks
+  Slot *totals;       // the block's contribution to five sums of the level (FOUND to INTO_LEFT)
+  u64 *seen;          // a copy of all BFS_CONTROL sums of the previous level, over all blocks
   u64 *place;         // position of the block's vertices in the queue
-  i32 *far;           // in a pull: vertices whose rows are read by the whole block together
+  i32 *far;           // in a pull: vertices whose long rows all threads of the block read together
   u32 *far_count, *buffered;
 };
 
@@ -88,7 +88,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   u64 *sums_begin;  // three sets of sums over all blocks, at control[BFS_SUMS]
   u32 *map, *other_map;
   u32 set = 0;              // which of the three sets of sums is in use
-  bool is_marked = false;   // whether the byte of every unreached vertex is UNREACHED
+  bool is_marked = false;   // whether the level byte of every unreached vertex is UNREACHED
   bool is_stopped = false;  // whether the host has asked the kernel to stop
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
@@ -171,8 +171,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     __syncthreads();
   }
 
-  /// Marks the start vertex as reached, if there is only one start vertex. The thread that does
-  /// this has also cleared the word of the map that contains the vertex, so no barrier is needed.
+  /// Marks the start vertex as reached, if there is only one start vertex. The thread that sets the
+  /// vertex's bit is the thread that cleared this word of the map, so no barrier is needed.
   DEVICE void begin_at_one() {
     const i32 v = graph.renumbered ? graph.renumbered[query.start] : query.start;
     if (i64(v / WARP) % threads_in_grid() != thread_in_grid()) return;
@@ -195,8 +195,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Makes v a start vertex of the search. `name` is v's number in the user's numbering. The
-  /// bit of v in the map is already set.
+  /// Makes v a start vertex of the search. `name` is the user's number of vertex v. The bit of v in
+  /// the map is already set.
   DEVICE void begin_at(i32 name, i32 v) {
     // A pull does not copy the bits of vertices without edges, so set the bit in both maps.
     if (v >= graph.active) {
@@ -206,9 +206,9 @@ template <class S, class Level, int CLUSTER> struct Course {
     search.settle(v, 0);
     if constexpr (S::HAS_PARENTS) search.parents[v] = name;
     // The number of edges into v must be subtracted from `into_left` exactly once. `hide_masked`
-    // subtracts it if the mask forbids v, and `count_pushed` subtracts it if the graph is
-    // undirected. If both functions subtract it, the code below undoes one subtraction. If neither
-    // does, the code below subtracts it.
+    // subtracts it if the mask forbids v. `count_pushed` subtracts it if the graph is undirected.
+    // If both functions subtract it, the code below adds it again once. If neither function does,
+    // the code below subtracts it.
     const bool is_hidden = query.flags && v < graph.active && query.flags[name] == query.complement;
     if (graph.in_indptr && is_hidden && !search.is_directed) {
       atomicAdd(&search.control[INTO_FOUND], u64(0) - u64(search.edges_into(v)));
@@ -218,10 +218,10 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- functions that add and read the sums of a level -------------------------------------------
+  // --- the sums of a level -----------------------------------------------------------------------
 
-  /// Adds the sums of each thread to the sums of the level. All threads of the block must call
-  /// this, before a barrier of the grid.
+  /// Adds `sums`, which each thread of the block has computed for itself, to the sums of the level.
+  /// All threads of the block must call this, before a barrier of the grid.
   DEVICE void add_sums(const Sums &sums) {
     Slot *const totals = memory.totals;
     const Slot found = warp_sum(Slot(sums.found)), left = warp_sum(Slot(sums.left)),
@@ -242,15 +242,17 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Waits for all blocks at the end of a step, then reads the sums over all blocks.
+  /// Waits for all blocks at the end of a step, then reads the sums over all blocks. If any thread
+  /// passes `stops` = true, all blocks stop the search.
   DEVICE void meet(bool stops) {
     is_stopped = grid.meet(stops);
     read_sums();
   }
 
   /// Copies the sums of the finished level to `memory.seen`. Each block calls this after a barrier
-  /// of the grid. Other blocks may already be adding to the next of the three sets of sums. No
-  /// block reads the third set any longer, so block 0 clears it.
+  /// of the grid. Other blocks may already be adding to the sums of the next level. The third set
+  /// belongs to the level before the finished one. No block reads this set any longer, so block 0
+  /// clears it.
   DEVICE void read_sums() {
     if (warp_in_block() == 0) {
       if (lane() < BFS_CONTROL) memory.seen[lane()] = load_relaxed(&search.control[lane()]);
@@ -300,8 +302,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     if (query.direction == PULLS) p.way = BY_PULL;
     if (query.direction == EITHER && graph.in_indptr && !(is_small && p.is_queued) &&
         !p.must_push) {
-      // Following an edge of the frontier in a push costs `push_cost` times as much as reading a
-      // neighbor in a pull.
+      // In a push, following one edge out of the frontier costs `push_cost` times as much as
+      // reading one neighbor in a pull.
       const float push = float(p.edges) * limits.push_cost, left = float(p.left),
                   most = float(p.into_left);
       if (push > left &&
@@ -341,7 +343,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     map = other_map, other_map = swapped;
     if (queues) search.flush(memory.scratch, memory.place, sums);
     search.buffer = lists, search.buffer_room = u32(limits.pool);
-    sums.into = 0;  // only pushes add to INTO_FOUND
+    sums.into = 0;  // a pull must not add to INTO_FOUND, which counts only vertices found by pushes
     add_sums(sums);
     meet(is_leader() && flag.is_up());
     if (threadIdx.x == 0) count_pulled(queues);
@@ -389,7 +391,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Returns the part of the state that one block or one cluster needs to process small levels.
+  /// Returns the state with which one block or one cluster starts to process small levels.
   DEVICE Span small_levels() const {
     const Progress &p = progress();
     return {p.first,     p.last,    p.level,      u32(limits.grid_edges),
@@ -468,7 +470,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     meet(is_stopped);
     if (threadIdx.x == 0) count_walked_alone();
   }
-  /// Queues the vertices that block 0 has found, and makes its state available to all blocks.
+  /// Queues the vertices that block 0 has found alone, and stores the state of block 0 in `control`
+  /// for the other blocks.
   DEVICE void hand_over(const Alone<S, false> &alone) {
     AloneState &own = *memory.alone.state;
     const u32 units_last = progress().units_last;
@@ -502,8 +505,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.lose(seen(ALONE_INTO));
     p.must_push = long_rows;
     if (long_rows) {
-      // Block 0 has queued the long rows of the unfinished level, followed by the vertices that it
-      // found for the next level. The long rows become the frontier.
+      // Block 0 has queued the vertices of the unfinished level that have long rows, followed by
+      // the vertices that it found for the next level. The former become the frontier.
       p.base += seen(QUEUED);
       p.first = p.last, p.units_first = p.units_last;
       p.last += long_rows, p.units_last = u32(seen(ALONE_LONG_UNITS));
@@ -540,7 +543,8 @@ template <class S, class Level, int CLUSTER> struct Course {
       }
     }
   }
-  /// Reports the results to the host. Only the block that finishes last does so.
+  /// Reports the results to the host. Every block calls this; only the block that finishes last
+  /// reports.
   DEVICE void tell(const Launch &launch) {
     if (!is_last_block(grid) || threadIdx.x != 0) return;
     const Progress &p = progress();
@@ -579,8 +583,8 @@ __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
   SHARED(i32, far, PULL_FAR);
   SHARED(u32, counters, 2);
   if constexpr (CLUSTER > 1)
-    cluster_meet<CLUSTER>();  // from here on, blocks may access each other's shared memory (see
-                              // `in_block`)
+    cluster_meet<CLUSTER>();  // after this, blocks may access each other's shared memory through
+                              // `in_block`
 
   const BlockMemory<typename S::Slot> memory{
       bytes,        progress,    {counts, alone, long_list, ends},

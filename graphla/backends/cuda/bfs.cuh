@@ -7,11 +7,12 @@
 // - Bit v of the map is set if v's level is at most `level`.
 // - Each vertex of the frontier (a vertex whose level is `level`) is represented in one of two
 //   ways: it is in the queue, once, or its bits in the two maps differ.
-// - The queue is append-only. Its number of vertices and the sum of their out-degrees share one
-//   word, so one atomic claims both the position of an entry and the slot of its first edge. The
-//   queue thus contains its own prefix sums, and a binary search divides the edges evenly. Degrees
-//   are summed in units of 2^unit edges, and each row is rounded up, so that the sum fits in 32
-//   bits. A unit is one edge if there are fewer than 2^31 edges, otherwise 16 edges.
+// - The queue is append-only. Each entry is a vertex, and the edges out of all queued vertices are
+//   numbered in queue order; the number of an edge is its slot. One word contains the number of
+//   entries and the number of slots, so one atomic claims the position of an entry and the slots of
+//   its edges. Since each entry stores its first slot, a binary search divides the edges evenly.
+// - Slots are counted in units of 2^unit edges, so that the count fits in 32 bits. Each row begins
+//   at a new unit. A unit is one edge if there are fewer than 2^31 edges, otherwise 16 edges.
 #ifndef GRAPHLA_BFS
 #define GRAPHLA_BFS
 #include "collectives.cuh"
@@ -24,8 +25,8 @@ enum BfsShape {
   BFS_THREADS = 1024,  // threads per block
   // When block 0 works alone, a row with at most this many entries is read by one thread.
   ALONE_SHORT = 8,
-  // Block 0 alone processes only levels in which at most this many rows are longer than
-  // ALONE_SHORT.
+  // If more rows of a level than this are longer than ALONE_SHORT, block 0 does not process the
+  // level alone.
   ALONE_LONG = 512,
   SMALL_SUMS_BYTES = 20,  // sizeof(SmallSums)
 };
@@ -33,18 +34,19 @@ constexpr int BFS_WARPS = BFS_THREADS / WARP;
 constexpr u32 DEEP = 254;  // levels from 254 on do not fit in a byte and are stored in `deep`
 constexpr u32 UNREACHED = 255;
 
-enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // the direction that the caller requests
+enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // whether all levels must push or pull
 enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // how a level is processed
-enum BfsStatus { TOO_DEEP = FAULT };  // a level is too large for the integer type of the levels
+enum BfsStatus { TOO_DEEP = FAULT };  // the number of a level does not fit the type of the results
 
 /// Index in `control` of the first set of a level's sums. Three sets of sums are used round-robin:
 /// blocks add to the current set, may still read the previous set, and clear the next set.
 constexpr int BFS_SUMS = 1;
 enum BfsControl {
-  // The high half is the number of vertices queued in this level. The low half is the number of
-  // units that their out-edges take up in the queue.
+  // The high 32 bits are the number of vertices queued in this level. The low 32 bits are the
+  // number of units of edges out of these vertices.
   QUEUED = 1,
-  // FOUND to INTO_LEFT are the five sums that a block first adds up in `totals`.
+  // A block adds up the five sums FOUND to INTO_LEFT in `totals` in shared memory, before it adds
+  // them to `control`.
   FOUND = 2,         // number of vertices found by pulls
   OUT_OF_FOUND = 3,  // number of edges out of the vertices found by pulls, in a directed graph
   INTO_FOUND = 4,    // number of edges into the vertices found by pushes, in a directed graph
@@ -53,14 +55,14 @@ enum BfsControl {
   IDLE_STARTS = 7,   // number of start vertices without edges
   SAMPLED = 8,       // number of unreached vertices that were sampled to choose the direction
   SAMPLED_HITS = 9,  // number of sampled vertices whose first neighbor was reached
-  // After block 0 has worked alone, it passes its state to all blocks in ALONE_LEVEL to
-  // ALONE_EDGES.
+  // After block 0 has worked alone, it stores its state in the words ALONE_LEVEL to ALONE_EDGES,
+  // where all blocks read it.
   ALONE_LEVEL = 10,
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
   ALONE_LONG_ROWS = 14,  // number of queued long rows of a level that block 0 did not finish
-  /// Position in the queue, in units, where the edges of the queued long rows end.
+  /// Number of units of edges in the queue up to the end of the queued long rows.
   ALONE_LONG_UNITS = 15,
   ALONE_FRONTIER = 16,  // number of vertices in the frontier of the unfinished level
   ALONE_EDGES = 17,     // number of edges out of the frontier of the unfinished level
@@ -74,11 +76,12 @@ template <class Slot> struct SumsOf {
   Slot out, into, into_left;
 };
 
-/// Returns an estimate of how many neighbors a pull reads: one per unreached vertex, and more for
-/// each unreached vertex whose first neighbor is not reached. `part` is the fraction of all edges
-/// that lead to reached vertices. In a sample of `open` vertices, `hits` have a reached first
+/// Returns an estimate of the number of neighbors that a pull reads. It reads one neighbor of each
+/// unreached vertex, and further neighbors if the first one is not reached. There are `left`
+/// unreached vertices, with `most` edges into them. `part` is the fraction of all edges that lead
+/// to reached vertices. In a sample of `open` unreached vertices, `hits` have a reached first
 /// neighbor. If hits / open is below `part`, the unreached vertices are mostly connected to each
-/// other and far from the reached ones, so a pull would read most rows to their ends.
+/// other, so a pull would read most rows to their ends.
 DEVICE float looks_of_pull(float left, float most, float part, float open, float hits) {
   float hit = open > 0 ? greatest(hits / open, 1e-4f) : greatest(part, 1e-4f);
   const float misses = 1 - hit, near = least(1.0f, hit / greatest(part, 1e-4f));
@@ -120,18 +123,18 @@ template <> struct unsigned_of<i64> {
   typedef u64 type;
 };
 
-// --- parameters of the kernels -------------------------------------------------------------------
+// --- structs that the host passes to the kernels -------------------------------------------------
 
 /// The graph that a search traverses, in its own numbering.
 template <class Offset> struct Graph {
   i64 n;                     // vertices
   i64 active;                // only vertices 0..active - 1 have edges
-  i64 several;               // vertices with this number or a higher one have at most one neighbor
+  i64 several;               // only vertices 0..several - 1 may have more than one neighbor
   const Offset *out_indptr;  // the out-edges in CSR form
   const i32 *out_indices;
   const Offset *in_indptr;  // the in-edges in CSR form; null if the search must not pull
   const i32 *in_indices;
-  const i32 *first;       // an in-neighbor of each vertex, or null
+  const i32 *first;       // for each vertex, the in-neighbor that a pull reads first; may be null
   const u32 *idle;        // bit map of the vertices without edges, or null
   const i32 *renumbered;  // maps the user's vertex numbers to the graph's numbers; null if both are
                           // the same
@@ -154,18 +157,19 @@ template <class Offset, class Level> struct Answer {
   Level *levels;  // null if levels are not requested
   i32 *parents;   // null if parents are not requested
   bool *present;  // n
-  // The CSR form of the graph from which the smallest parents are chosen. The pointer is null if
-  // the caller accepts any parent.
+  // indptr and indices of the graph whose rows are searched for the parent with the smallest number
+  // for each vertex. The pointers are null if the caller accepts any parent.
   const Offset *least_ptr;
   const i32 *least_of;
-  bool by_columns;  // whether row v of this CSR form lists the edges into v; if false, it lists the
-                    // edges out of v
+  bool by_columns;  // true if row v of this graph contains the edges into v; false if it contains
+                    // the edges out of v
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.
 template <class Offset> struct State {
   typedef typename unsigned_of<Offset>::type Slot;
-  u32 *map, *other_map;  // bit maps of the reached vertices; a pull reads one and writes the other
+  u32 *map, *other_map;  // bit maps of the reached vertices; a pull reads one, writes the other and
+                         // then exchanges the two
   u32 *masked;           // bit map of the vertices that must never be reached
   Slot *queue_begin;     // the queue; `Search` describes its four arrays
   u32 *queue_slot;
@@ -178,12 +182,12 @@ template <class Offset> struct State {
   i32 *parents;  // in a relabeled graph: the parent of each vertex
 };
 
-/// Limits of a search. Most of them apply to small levels.
+/// Parameters of a search, most of which decide how small levels are processed.
 struct Limits {
   i64 alone_edges;   // maximum number of edges in a level that one block or cluster processes
-  i64 grid_edges;    // after a level with more edges than this, all blocks process the next level
+  i64 grid_edges;    // after a level with more edges, a block or cluster stops working alone
   i32 alone_room;    // capacity of one block's queue, in vertices
-  i32 pool;          // number of words of dynamic shared memory for lists and queues
+  i32 pool;          // size of the lists and queues in dynamic shared memory, in words
   i32 shared_words;  // size of the bit map that follows the pool in shared memory, in words
   i32 unit;          // if offsets have 64 bits, the queue counts edges in units of 2^unit edges
   float push_cost;  // cost of following an edge in a push, relative to reading a neighbor in a pull
@@ -193,7 +197,8 @@ struct Limits {
 
 template <class Offset_, class Level, bool PARENTS> struct Search {
   typedef Offset_ Offset;
-  typedef typename unsigned_of<Offset>::type Slot;  // index of an edge in the queue
+  /// The index of an edge if the edges out of all queued vertices are numbered in queue order.
+  typedef typename unsigned_of<Offset>::type Slot;
   typedef SumsOf<Slot> Sums;
   static constexpr bool PADDED = sizeof(Offset) == 8, HAS_PARENTS = PARENTS;
 
@@ -201,14 +206,14 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i64 active;
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
-  const u32 *fixed;  // bit map of vertices that must never be reached, or null
+  const u32 *fixed;  // bit map of vertices that the search leaves out; may be null
   bool is_masked;    // whether `fixed` contains vertices that a mask forbids
   bool is_directed;
   i32 unit;
 
   // the queue
-  Slot *queue_begin;  // for each queue entry: the difference between an edge's index in the graph
-                      // and its slot
+  Slot *queue_begin;  // for each queue entry: index of an edge in the graph minus slot of the edge,
+                      // which is the same number for all edges of the entry
   u32 *queue_slot;    // for each queue entry: the slot of its first edge, in units of 2^unit edges
   i32 *queue_vertex;
   u32 *queue_degree;  // for each queue entry: the degree of its vertex; used only if PADDED
@@ -220,7 +225,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i32 *deep;
   Level *levels;
   i32 *parents;
-  u64 *control;  // the control words that hold the sums of this level
+  u64 *control;  // the set of BFS_CONTROL control words that contains the sums of this level
   u64 base;      // sum of control[QUEUED] over all levels before this one
 
   // in shared memory: vertices that the block has found but not yet queued
@@ -280,7 +285,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if constexpr (PADDED) queue_degree[at] = degree;
   }
 
-  /// Queues the vertex v of each lane whose `has` is true. The whole warp must call this.
+  /// Queues the lane's vertex v if `has` is true. The whole warp must call this.
   DEVICE void enqueue(bool has, i32 v) const {
     const u32 all = __ballot_sync(ALL_LANES, has);
     if (!all) return;
@@ -297,8 +302,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// For each k whose bit in `won` is set, appends v[k] to the block's buffer. When the buffer is
-  /// full, appends v[k] to the queue instead. The whole warp must call this.
+  /// Appends v[k] to the block's buffer for each set bit k of `won`. Vertices that do not fit in
+  /// the buffer are appended to the queue. The whole warp must call this.
   template <int K> DEVICE void keep(u32 won, const i32 (&v)[K]) const {
     u32 wins[K], total = 0;
 #pragma unroll
@@ -320,9 +325,9 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Moves the vertices in the block's buffer to the queue. Each round of the loop moves up to R *
-  /// BFS_THREADS vertices with one atomic. All threads of the block must call this. `scratch` holds
-  /// WARP + 1 words.
+  /// Moves the vertices in the block's buffer to the queue. Each round of the loop moves up to
+  /// 4 * BFS_THREADS vertices with one atomic. All threads of the block must call this. `scratch`
+  /// is shared memory for WARP + 1 words.
   DEVICE void flush(u32 *scratch, u64 *place, Sums &sums) const {
     __syncthreads();
     const u32 count = least(*buffered, buffer_room);
@@ -363,11 +368,11 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if (threadIdx.x == 0) *buffered = 0;
   }
 
-  // --- functions for a push by all blocks -------------------------------------------------------
+  // --- a push in which all blocks take part -----------------------------------------------------
 
-  /// Follows this lane's edges from from[k] to v[k], for each k whose bit in `valid` is set. Marks
-  /// the unreached vertices as reached, and adds them to the block's buffer for the queue. The
-  /// whole warp must call this.
+  /// Follows K edges per lane: for each set bit k of `valid`, the edge from[k] -> v[k]. Marks the
+  /// unreached vertices as reached, and adds them to the block's buffer for the queue. The whole
+  /// warp must call this.
   template <int K>
   DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K],
                      const i32 (&from)[K]) const {
@@ -379,8 +384,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if (!__any_sync(ALL_LANES, open != 0)) return;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      // Load the words of the map again: if many edges lead to few vertices, other threads have set
-      // most of the bits since the first load.
+      // Load the words of the map again, because other threads may have set the bits since the
+      // first load. This is likely if many edges lead to few vertices, and saves most atomics then.
       const u32 now = open >> k & 1 ? load_relaxed(&map[u32(v[k]) / WARP]) : ~0u;
       if (!(now >> (v[k] & 31) & 1) && sets(map, v[k])) won |= 1u << k;
     }
@@ -411,8 +416,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
       return queue_slot[k] <= begin_unit;
     }) - 1;
     while (edge < end) {
-      // Each lane takes an entry of the queue. The edges of the last lane's entry are not read in
-      // this iteration: its first slot only marks the end of the entry before it.
+      // Each lane loads an entry of the queue. This iteration processes the edges of the entries of
+      // lanes 0 to 30. The first slot of the last lane's entry is only the end of lane 30's entry.
       const u32 entry = at + u32(lane());
       const bool is_there = entry < last_entry;
       const Slot slot = is_there ? slot_of(queue_slot[entry]) : last;
@@ -449,8 +454,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Samples the first neighbors of some unreached vertices. Different values of `which` select
-  /// different vertices.
+  /// Samples the first neighbors of the unreached vertices in one word of the map. A hash of
+  /// `which` selects the word.
   DEVICE void sample(const u32 *map, u32 which) const {
     const i64 words = (active + WARP - 1) / WARP;
     const i64 word = i64((which * 2654435761u >> 4) % u32(words));

@@ -45,7 +45,7 @@ INT32, BOOL = np.dtype(np.int32), np.dtype(bool)
 NO_RECORDS = RECORDS(at=None, room=0)
 MOST_RECORDS = 1 << 20
 HUBS = 24
-"""The index in `Relabeled.ends` of the number of vertices with degree 128 or more."""
+"""ends[HUBS] of a `Relabeled` graph is the number of its vertices with degree 128 or more."""
 
 
 @dataclass(frozen=True)
@@ -59,27 +59,29 @@ class BfsTuning:
     # The capacity of one block's queue, in vertices. Two queues must fit in least_pool words.
     room: int = 4096
     pool: int = 16384  # number of words for the lists of a block
-    # Minimum number of words for a block's lists; a pull needs this many words.
+    # Minimum number of words for the lists of a block. A pull cannot work with fewer words.
     least_pool: int = 8704
     # number of words for the lists of a block if a cluster processes the small levels
     deep_pool: int = 32768
     static: int = 6656  # upper bound on the bytes of static shared memory in the kernel
     small_map: int = 12288  # maximum number of words in a map that one block keeps in shared memory
-    # A block's vertex map of more than `small_map` words is also kept in shared memory if it fits
-    # there and the graph has at most this many edges per vertex.
+    # If the graph has at most this many edges per vertex, maps larger than `small_map` words are
+    # kept in shared memory, too, if they fit.
     few_edges: int = 8
     cluster: int = 16  # number of blocks that process small levels together; 1: no cluster
     alone_edges: int = 4096  # maximum number of edges in a level that a single block processes
     cluster_edges: int = 16384  # maximum number of edges in a level that a cluster processes
-    # After a level with more edges than this, all blocks process the next level.
+    # If block 0 or a cluster processes a level with more edges than this, it stops working alone,
+    # and all blocks process the following level.
     grid_edges: int = 24576
     push_cost: float = 1.25  # cost of an edge in a push; reading a neighbor in a pull costs 1
     unit: int = 4  # in graphs with 64-bit offsets, queues count edges in units of 2^unit
     # If all vertex maps fit in the shared memory of each block, one cluster searches the whole
-    # graph. The following parameters are for the kernel of this search.
+    # graph. The rest of the parameters belong to the kernel of this search.
     small_edges: int = 3 << 20  # maximum number of entries in a graph that one cluster searches
     small_room: int = 16384  # maximum number of words for the lists of a block
-    least_small_room: int = 4096  # minimum number of words for the lists of a block
+    # minimum number of words for the lists of a block; if fewer fit, all blocks search the graph
+    least_small_room: int = 4096
     small_static: int = 12800  # upper bound on the bytes of static shared memory in the kernel
     small_push_cost: float = 0.3
     # number of threads per block if the vertex maps are small; for larger maps, the number is
@@ -127,8 +129,8 @@ def bfs(request: Search) -> BfsResult:
 class _Outputs:
     """Memory for the results of one search.
 
-    The CuPy arrays in this memory are created only after the launch, so that the search starts
-    sooner.
+    The memory is allocated before the launch. The CuPy arrays that refer to it are created after
+    the launch, so that the search starts sooner.
     """
 
     __slots__ = ("dtype", "levels", "n", "parents", "present")
@@ -235,7 +237,7 @@ class _Prepared:
 
 
 _refusing: set[int] = set()
-"""The devices that could not launch a cluster of `BfsTuning.cluster` blocks."""
+"""The devices on which the launch of a cluster of `BfsTuning.cluster` blocks has failed."""
 
 
 def _prepare(request: Search) -> _Prepared:
@@ -278,9 +280,9 @@ class _Preparation:
         return (self.small() if cluster == 1 else None) or self.large(cluster)
 
     def graph(self) -> dict[str, Any]:
-        """Return two of the kernel's arguments, keyed by name.
+        """Return a dictionary with the two graphs that the kernel reads.
 
-        `graph` is the graph that the kernel traverses. `least` contains the rows from which the
+        "graph" is the graph that the kernel traverses. "least" contains the rows from which the
         smallest parents are chosen.
         """
         request, plan, graph = self.request, self.plan, self.relabeled
@@ -308,7 +310,7 @@ class _Preparation:
             "least": (*least, into is not None),
         }
 
-    # --- searches of small graphs by one cluster --------------------------------------------------
+    # --- small graphs, which one cluster searches -------------------------------------------------
 
     def small(self) -> _Prepared | None:
         """Return the data for a search by one cluster, or None if the vertex maps do not fit in the
@@ -351,7 +353,7 @@ class _Preparation:
         room = min(tuning.small_room, (most - maps) // 4)
         return (room, maps + 4 * room) if room >= tuning.least_small_room else (0, 0)
 
-    # --- searches of larger graphs by all blocks --------------------------------------------------
+    # --- larger graphs, which the whole grid searches ---------------------------------------------
 
     def cluster(self) -> int:
         """Return the number of blocks that process small levels together.
@@ -396,11 +398,12 @@ class _Preparation:
         )
 
     def pool(self, cluster: int) -> tuple[int, int]:
-        """Return the numbers of words in shared memory for lists and for the map of one block.
+        """Return two numbers of words in the shared memory of a block: for its lists, and for its
+        map.
 
-        The map is kept in shared memory if it is small, or if the graph has few edges, because one
-        block or one cluster then processes most levels. Otherwise the map would take too much
-        memory away from the L1 cache.
+        The map is kept in shared memory if it is small or if the graph has few edges. If the graph
+        has few edges, one block or one cluster processes most levels. For other graphs, a large map
+        would take too much memory away from the L1 cache.
         """
         out, tuning = self.request.out, self.tuning
         words, most = -(-out.nrows // (32 * cluster)), self.most // 4
@@ -443,9 +446,10 @@ class _Preparation:
 
 
 def _trace(records: Array, count: int) -> list[Level]:
-    """Convert the records that a kernel wrote, one per level, to `Level` objects.
+    """Convert the records that a kernel wrote to `Level` objects.
 
-    A level lasts from the time in its own record to the time in the next record.
+    Each record contains the time at which a level began, which is also the time at which the
+    previous level ended.
     """
     rows = records[:count].tolist()
     return [

@@ -2,10 +2,11 @@
 // is in shared memory, and so is the map of reached vertices if it fits.
 //
 // A level is a chain of dependent loads: a vertex from the queue, the bounds of its row, the row,
-// and the map. Apart from these loads, most of the time is spent on fetching instructions, which
-// are fetched again at every level. So the code of a level is short, and rare cases are in separate
-// functions. One thread follows a short row to its end. Longer rows wait in a list. All threads of
-// the block follow these rows together or, if there are many of them, leave them to the grid.
+// and the map. Most of the other time is spent on instruction fetches, which occur again at every
+// level. So the code of a level is short, and rare cases are in separate functions.
+//
+// One thread follows a short row to its end. Longer rows wait in a list. All threads of the block
+// then follow these rows together. If there are too many long rows, the grid follows them instead.
 #ifndef GRAPHLA_BFS_ALONE
 #define GRAPHLA_BFS_ALONE
 #include "bfs.cuh"
@@ -13,7 +14,7 @@
 namespace graphla {
 
 /// If the long rows of a level have more edges than this, the block leaves these rows to the whole
-/// grid, which then is faster than one block.
+/// grid, because the grid follows this number of edges faster than one block.
 constexpr u32 ALONE_LONG_EDGES = 2048;
 
 /// The counts of a level, summed over the threads of the block. There are three sets of counts,
@@ -28,11 +29,11 @@ struct AloneCounts {
 /// The state that block 0 passes to the grid after it has processed levels alone.
 struct AloneState {
   u32 count, level, turn;
-  u32 stops;      // the iteration after which to stop; set when the host asks the kernel to stop
-  u32 long_rows;  // number of long rows that the grid must follow to finish the level
+  u32 stops;            // set when the host asks the kernel to stop: the last iteration to run
+  u32 long_rows;        // number of long rows that the grid must follow to finish the level
   u64 frontier, edges;  // number of vertices and edges in the unfinished level
-  // `reached` is the number of vertices found. `into` is the number of edges into these vertices.
-  // Edges into the vertices of the last queue are counted only in a directed graph, by `give`.
+  // `reached` is the number of vertices found. `into` is the number of edges into these vertices;
+  // in an undirected graph, it does not include the edges into the vertices of the last queue.
   u64 reached, into;
 };
 
@@ -46,24 +47,24 @@ struct AloneMemory {
 
 /// The levels that one block or one cluster processes.
 struct Span {
-  /// The first level is `level`; its vertices are the queue entries first..last - 1.
+  /// The number of the first level to process, and its frontier: queue entries first..last - 1.
   u32 first, last, level;
   u32 most;          // stop after a level with more edges than this
   i64 limit;         // maximum level
   i64 records;       // number of levels recorded so far
-  bool is_one_byte;  // whether results store a level in one byte; then DEEP is the largest level
+  bool is_one_byte;  // if true, results store each level in one byte, and the largest level is DEEP
 };
 
 template <class S, bool IN_SHARED> struct Alone {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;    // bit map of the reached vertices and, with IN_SHARED, of the vertices that must
-               // never be reached
-  i32 *queue;  // in shared memory: two queues of `room` vertices
+  u32 *map;    // bit map of the reached vertices; with IN_SHARED, the bits of the vertices that the
+               // mask forbids are also set
+  i32 *queue;  // two queues in shared memory; each has room for `room` vertices
   AloneMemory memory;
   u32 *scratch;  // WARP + 1 words of shared memory
   u32 room;
-  u32 place;  // end of the queue in global memory, where `give` appends
+  u32 place;  // the end of the queue in global memory, to which `give` appends vertices
 
   /// Adds vertices to the queue of the next level: if bit k of `won` is set, v[k] is added. The
   /// whole warp must call this.
@@ -104,8 +105,8 @@ template <class S, bool IN_SHARED> struct Alone {
     return S::sets(map, v);
   }
 
-  /// Writes the results of the vertices of `now`, whose level is `level`, and follows the edges in
-  /// their short rows.
+  /// Writes the results of the vertices in the array `now`, whose level is `level`. Follows the
+  /// edges of those vertices that have short rows.
   DEVICE void walk(u32 level, const i32 *now, u32 count, i32 *next, AloneCounts *mine) const {
     constexpr int K = 4;
 #pragma unroll 1
@@ -141,8 +142,8 @@ template <class S, bool IN_SHARED> struct Alone {
     }
   }
 
-  /// Returns the degree to add to a sum. If offsets have 64 bits, the degree is capped so that the
-  /// sum cannot overflow.
+  /// Returns the degree that a vertex adds to the sums of the level. If offsets have 64 bits, the
+  /// degree is capped, so that the 32-bit sums cannot overflow.
   DEVICE static u32 bounded_degree(u32 degree) {
     return S::PADDED ? least(degree, 1u << 18) : degree;
   }
@@ -172,10 +173,10 @@ template <class S, bool IN_SHARED> struct Alone {
     __syncthreads();
   }
 
-  /// Appends vertices to the queue in global memory: first those whose long rows have not been
-  /// followed yet, then the `count` vertices in `found`, which have level `level`. The queue counts
-  /// edges in units (see BfsTuning::unit). The reference `units` holds the number of units in the
-  /// queue, and is updated. `units_long` is set to the number of units up to the end of the long
+  /// Appends vertices to the queue in global memory: first the vertices whose long rows have not
+  /// been followed yet, then the `count` vertices in `found`, which have level `level`. The queue
+  /// counts edges in units (see BfsTuning::unit). The function increases `units`, the number of
+  /// units in the queue. It sets `units_long` to the number of units up to the end of the long
   /// rows.
   DEVICE void give(u32 level, u32 long_rows, i32 *found, u32 count, u32 &units_long, u32 &units,
                    u64 *into) const {
@@ -205,8 +206,8 @@ template <class S, bool IN_SHARED> struct Alone {
   }
 
   /// Processes one level after another until one of these happens: the next frontier is empty or
-  /// does not fit in the queue, a level is too large, the maximum level is reached, or the host
-  /// asks the kernel to stop. The result is in `memory.state`. Only block 0 calls this.
+  /// does not fit in the queue, a level has too many edges, the maximum level is reached, or the
+  /// host asks the kernel to stop. The result is in `memory.state`. Only block 0 calls this.
   DEVICE void walk_levels(u32 *global_map, i64 words, const Span &span, StopFlag &flag,
                           const Records &trace) const {
     AloneState &own = *memory.state;
@@ -221,8 +222,8 @@ template <class S, bool IN_SHARED> struct Alone {
       mine = &memory.counts[turn % 3];
       if (threadIdx.x == 0) {
         if (trace.room) began = nanoseconds();
-        // The loop stops in the next iteration, not in this one: slower threads may still compare
-        // `stops` with `turn`.
+        // Let the loop end in the next iteration. It cannot end in this one, because slower threads
+        // may still compare `stops` with the previous value of `turn`.
         if (flag.is_up()) own.stops = turn + 1;
       }
       walk(level, now, count, next, mine);

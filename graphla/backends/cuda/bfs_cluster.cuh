@@ -5,18 +5,18 @@
 // block that follows an edge sends the end vertex of the edge to the block that owns that vertex.
 // Only the owner tests whether the vertex is new, so no block waits for an answer from another
 // block. In each level a block tests the vertices that it has received, reads the rows of the new
-// ones, and sends the ends of their edges. It also sends a message with counts (a Letter) to every
-// block. All blocks read the same counts, so they all decide in the same way whether to continue.
-// Then the blocks wait at the barrier of the cluster.
+// vertices, and sends the neighbors in these rows to their owners. It also sends a message with
+// counts (a Letter) to every block. Then the blocks wait at the barrier of the cluster. All blocks
+// read the same counts, so they all decide in the same way whether to continue.
 //
 // If the row of a new vertex is short, one thread follows its edges. Longer rows wait in a list
 // until the block has processed all received vertices. Then their edges are divided evenly among
 // the threads of the block.
 //
 // A block has a buffer, called a box, for the vertices from each sender. A level fails if a box
-// overflows, or if a block has more long rows, or more edges in long rows, than the limits below.
-// The vertices of the failed level are queued, the vertices sent in this level are ignored, and the
-// whole grid processes the level again.
+// overflows, or if a block has more than CLUSTER_LONG long rows or more than CLUSTER_LONG_EDGES
+// edges in long rows. The vertices of the failed level are queued, the vertices sent in this level
+// are ignored, and the whole grid processes the level again.
 #ifndef GRAPHLA_BFS_CLUSTER
 #define GRAPHLA_BFS_CLUSTER
 #include "bfs_alone.cuh"
@@ -31,7 +31,7 @@ enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// A message from one block of the cluster to another, after each level.
 struct __align__(16) Letter {
-  u32 ends;   // number of end vertices sent to the receiver
+  u32 ends;   // number of vertices that the sender has sent to the receiver
   u32 edges;  // total number of edges that the sender followed
   u32 found;  // number of new vertices in this level that the sender owns
   u32 flags;
@@ -40,8 +40,8 @@ struct __align__(16) Letter {
 /// A summary of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  /// Number of edges out of the vertices of the processed levels, not counting the first level. In
-  /// an undirected graph, this is also the number of edges into these vertices.
+  /// The number of edges into the vertices of all processed levels except the first. In a directed
+  /// graph, it is the number of edges out of these vertices instead.
   u64 into;
   bool fails, stops;
 };
@@ -56,8 +56,8 @@ template <class S, int SIZE> struct Together {
   // levels.
   Letter *letters;
   // In dynamic shared memory: the boxes with the vertices received from each block. First come the
-  // boxes for even levels, then those for odd levels. If parents are computed, the same number of
-  // boxes follows, with the sources of the edges that lead to these vertices.
+  // boxes for even levels, then the boxes for odd levels. If parents are computed, a second array
+  // of boxes follows; it contains the vertex from which each received vertex was found.
   i32 *boxes;
   // In shared memory: the number of end vertices sent to each block, then the words FOUND_HERE,
   // FAILURE and LONG_ROWS.
@@ -73,15 +73,15 @@ template <class S, int SIZE> struct Together {
   /// The number of words of the pool that the letters occupy.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
 
-  /// Every block owns one word in each group of SIZE consecutive words of the map. Returns the
-  /// number whose XOR with the block indices permutes the blocks in group `turn`. If the order of
-  /// the blocks were the same in all groups, one block could own all words along a line of a mesh.
+  /// Every block owns one word in each group of SIZE consecutive words of the map: word r XOR s of
+  /// the group (modulo SIZE) belongs to block r. Returns s for group `turn`. Different groups have
+  /// different s, because otherwise one block might own all words of a row or column of a mesh.
   DEVICE static u32 shift_of(u32 turn) { return (turn * 0x9E3779B1u) >> 28; }
   DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
   DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }
 
-  /// Sends each vertex u[k] that is not -1 to the block that owns u[k]. If parents are computed,
-  /// also sends the vertex `from`, which becomes the parent of u[k] if u[k] is new.
+  /// For each k with u[k] != -1, sends vertex u[k] to the block that owns it. If parents are
+  /// computed, also sends the vertex `from`, which becomes the parent of u[k] if u[k] is new.
   template <int K> DEVICE void send(const i32 (&u)[K], i32 from, i32 *box) const {
     u32 owner[K], at[K];
 #pragma unroll
@@ -147,7 +147,7 @@ template <class S, int SIZE> struct Together {
 
   /// Returns the index in the array of boxes at which received vertex number e is stored. The
   /// received vertices are numbered sender by sender: in lane k, `before` is the number of vertices
-  /// from block 0 to block k - 1. The whole warp must call this.
+  /// that blocks 0, ..., k - 1 have sent to this block. The whole warp must call this.
   DEVICE u32 place_of(u32 before, u32 e) const {
     int of = 0;
 #pragma unroll
@@ -158,10 +158,10 @@ template <class S, int SIZE> struct Together {
     return u32(of) * room + e - shuffle(before, of);
   }
 
-  /// Tests which of the received vertices are new. Writes the results of the new vertices, whose
-  /// level is `level`. If `follows` is true, also follows their edges; otherwise appends the
-  /// vertices to the queue in global memory. In the boxes, the vertices that are not new are
-  /// replaced by -1.
+  /// Tests which of the received vertices are new, and replaces all other vertices in the boxes
+  /// with -1. Writes the results of the new vertices, whose level is `level`. If `follows` is true,
+  /// also follows the edges of the new vertices. Otherwise appends the new vertices to the queue in
+  /// global memory.
   DEVICE void look(u32 level, const Letter &letter, i32 *box, bool follows, i32 *next,
                    u64 &into) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
@@ -189,8 +189,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Appends the vertices of a failed level to the queue in global memory. In the boxes, `look` has
-  /// replaced all other received vertices by -1.
+  /// Appends the vertices of a failed level to the queue in global memory. These are the vertices
+  /// in the boxes that `look` has not replaced with -1.
   DEVICE void give_back(const Letter &letter, const i32 *box) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
     const u32 count = shuffle(through, WARP - 1);
@@ -223,18 +223,19 @@ template <class S, int SIZE> struct Together {
       }
       __syncwarp();
       if (lane() < LONG_ROWS) sent[lane()] = 0;
-      // If `rows` is 0, this word is already 0, and other warps may still be reading it.
+      // If `rows` is 0, this word is already 0. Do not write it then, because other warps may still
+      // be reading it.
       if (lane() == LONG_ROWS && rows) sent[LONG_ROWS] = 0;
     }
     cluster_meet<SIZE>();
     return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};
   }
 
-  /// Processes one level after another. The first frontier is the part of the queue in global
-  /// memory that `span` describes: its entries `first` to `last` - 1. Stops when the next frontier
-  /// is empty, when a level fails or is too large, at the maximum level, or when the host asks the
-  /// kernel to stop. The frontier at which it stops is then in the queue. All blocks of the cluster
-  /// must call this.
+  /// Processes one level after another. The first frontier consists of the entries span.first to
+  /// span.last - 1 of the queue in global memory. Stops when the next frontier is empty, when a
+  /// level fails or has too many edges, when the maximum level is reached, or when the host asks
+  /// the kernel to stop. Before it returns, it appends the frontier that is still to be processed
+  /// to the queue. All blocks of the cluster must call this.
   DEVICE Walked walk(u32 *global_map, u32 words, const Span &span, StopFlag &flag,
                      const Records &trace) const {
     const u32 first = span.first, last = span.last;

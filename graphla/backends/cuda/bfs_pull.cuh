@@ -1,10 +1,10 @@
 // The pull step of a breadth-first search: each unreached vertex looks for a reached neighbor.
 //
-// The pull tests the map of all reached vertices instead of the map of the frontier. Both tests
-// give the same result: a vertex with a neighbor that was reached before the last level would
-// already be reached. This requires that all earlier levels are complete, and that all start
-// vertices have level 0. The pull reads one map and writes a second one, which then also contains
-// the new level.
+// The pull tests whether a neighbor is in the map of all reached vertices, not only in the
+// frontier. Both tests give the same result: if a neighbor had been reached in a level before the
+// frontier, the vertex itself would already be reached. This requires that all earlier levels are
+// complete, and that all start vertices have level 0. The pull reads one map and writes a second
+// map, which also contains the vertices of the new level.
 //
 // A warp sweeps over words of the map. It first tests one neighbor of each vertex; these first
 // neighbors are adjacent in memory. It lists the vertices whose first neighbor is not reached, and
@@ -29,7 +29,7 @@ template <class S> struct Pull {
   const u32 *before;
   u32 *after;
   u32 level;
-  bool marks;   // whether to write the byte UNREACHED for vertices that are not reached
+  bool marks;   // whether to write UNREACHED as the level byte of vertices that stay unreached
   bool queues;  // whether to buffer the found vertices for the queue
   i32 chunk;    // number of words that a warp takes at a time from the bit map of reached vertices:
                 // 4, or 32 if few vertices are unreached
@@ -39,16 +39,16 @@ template <class S> struct Pull {
   i32 *far;     // shared: PULL_FAR
   u32 *far_count;  // shared
 
-  static constexpr int NEAR = 8;  // number of entries that one lane reads at a time
+  static constexpr int NEAR = 8;  // number of entries of a row that a lane reads at a time
   static constexpr int LONG =
-      128;  // rows with at least this many entries left are read by the whole block
+      128;  // the whole block reads a row if at least this many of its entries are unread
 
   DEVICE void settle(i32 v, i32 by, Sums &sums) const {
     search.settle(v, level);
     if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(by);
     if (search.is_directed) sums.out += Slot(search.out_ptr[v + 1] - search.out_ptr[v]);
   }
-  /// Marks v as reached, with parent `by`. A single lane calls this.
+  /// Marks v as reached, and makes `by` its parent. A single lane calls this.
   DEVICE void find(i32 v, i32 by, Sums &sums) const {
     atomicOr(&after[u32(v) / WARP], 1u << (v & 31));
     settle(v, by, sums);
@@ -64,9 +64,9 @@ template <class S> struct Pull {
     return is_aligned() ? from & ~Slot(3) : from;
   }
 
-  /// Reads the rows of the `count` listed vertices. Each lane reads a row, NEAR entries at a time,
-  /// while there are enough rows for all lanes. Unfinished rows are listed again. When few rows are
-  /// left, their remaining entries are divided evenly among the lanes.
+  /// Reads the rows of the `count` listed vertices. While there are enough rows for all lanes, each
+  /// lane reads NEAR entries of a row, and puts the vertex back on the list if its row is not
+  /// finished. When few rows are left, their remaining entries are divided evenly among the lanes.
   DEVICE void read_rows(int count, Sums &sums) const {
     u32 done = 0;
     __syncwarp();
@@ -78,8 +78,8 @@ template <class S> struct Pull {
   }
 
   /// Reads up to NEAR entries of the row of each of the `count` listed vertices. `done` is the
-  /// number of entries of each row that were read before. Afterwards the list contains the vertices
-  /// whose rows this warp has not finished. Returns the number of these vertices.
+  /// number of entries of each row that have already been read. Afterwards the list contains the
+  /// vertices whose rows this warp must still finish. Returns the number of these vertices.
   DEVICE int read_near(int count, u32 done, Sums &sums) const {
     int longer = 0;
     for (int i = lane(); i - lane() < count; i += WARP) {
@@ -141,8 +141,8 @@ template <class S> struct Pull {
   }
 
   /// Reads the rows of up to 32 listed vertices to their ends, or until a reached neighbor is
-  /// found. `done` is the number of entries of each row that were read before. Afterwards the list
-  /// is empty.
+  /// found. `done` is the number of entries of each row that have already been read. Afterwards the
+  /// list is empty.
   DEVICE void read_run(int count, u32 done, Sums &sums) const {
     constexpr int K = 4;
     const i32 v[1] = {lane() < count ? list[lane()] : 0};
@@ -174,8 +174,8 @@ template <class S> struct Pull {
       }
 #pragma unroll
       for (int k = 0; k < K; ++k) {
-        // Several lanes may have found a reached neighbor for the same row. The write is atomic,
-        // and any of these neighbors may be stored.
+        // Store the reached neighbor in the row's element of the list. If several lanes have found
+        // one for the same row, the element receives any of these neighbors.
         if (u[k] >= 0 && bit_of(before, u[k])) atomicExch(&list[of[k]], u[k]);
       }
       __syncwarp();
@@ -195,8 +195,8 @@ template <class S> struct Pull {
 
   /// Reads the remaining entries of the longest rows. These entries are divided evenly among the
   /// warps of the block. All threads of the block must call this. The lists of the warps are no
-  /// longer needed, so their memory is reused for the bounds of the rows, and for the reached
-  /// neighbor that was found in each row.
+  /// longer needed. Their memory is reused for three arrays: the begins of the rows, their ends,
+  /// and the reached neighbor that was found in each row.
   DEVICE void read_far(Sums &sums) const {
     constexpr int K = 4;
     __syncthreads();
@@ -247,10 +247,10 @@ template <class S> struct Pull {
     if (threadIdx.x == 0) *far_count = 0;
   }
 
-  /// Tests the first neighbors of the vertices in four words of a chunk, and lists the vertices
-  /// whose first neighbor is not reached. The four words are sub..sub + 3. Word k of the chunk is
-  /// word base + k * apart of the map, and lane k holds the bits for this word. In `closed`, the
-  /// lane passes the vertices to skip. In `found`, it receives the vertices whose first neighbor is
+  /// Tests the first neighbors of the vertices in the words sub..sub + 3 of a chunk, and lists the
+  /// vertices whose first neighbor is not reached. Word k of the chunk is word base + k * apart of
+  /// the map, and belongs to lane k. The set bits of a lane's `closed` are the vertices of its word
+  /// to skip. The function sets the bits of `found` for the vertices whose first neighbor is
   /// reached.
   DEVICE void peek(u32 base, u32 apart, int sub, u32 closed, u32 &found, int &listed,
                    Sums &sums) const {
@@ -292,9 +292,8 @@ template <class S> struct Pull {
   DEVICE void operator()(Sums &sums) const {
     const u32 words = u32((search.active + WARP - 1) / WARP),
               stride = u32(S::warps_in_grid() * chunk);
-    // If each warp has at most one chunk, the words of a chunk come from distant parts of the bit
-    // map. Otherwise one warp would get many of the vertices with many edges, because their numbers
-    // are adjacent.
+    // Vertices with many edges have adjacent numbers. If each warp has at most one chunk, compose
+    // the chunk of words from distant parts of the bit map. Then no warp gets many such vertices.
     const u32 apart = words <= stride ? u32(S::warps_in_grid()) : 1;
     int listed = 0, sub = chunk;
     u32 base = u32(S::warp_in_grid()) * (apart == 1 ? u32(chunk) : 1) - stride;
@@ -327,7 +326,8 @@ template <class S> struct Pull {
         found = 0;
         peek(base, apart, sub, closed, found, listed, sums);
         if (marks) mark(base, apart, sub, reached | found);
-        // Store the bits now, because reading the listed rows will set further bits of these words.
+        // Store these words before the listed rows are read, because `find` then sets single bits
+        // of the stored words.
         if (owns && found) {
           after[base + u32(lane()) * apart] = reached | found;
           sums.found += __popc(found), sums.left -= __popc(found);

@@ -6,8 +6,8 @@
 
 namespace graphla {
 
-/// Stores a value that no thread will read soon, in a way that does not displace other data from
-/// the caches.
+/// Stores a value that no thread will read soon. The store instruction asks the caches to evict
+/// this value first, so that it does not displace other data.
 template <class T> DEVICE void store_once(T *p, T value) {
 #ifdef GRAPHLA_SIMULATOR
   *p = value;
@@ -21,8 +21,8 @@ template <class T> DEVICE void store_once(T *p, T value) {
 /// graph's own vertex numbers, and the results by the user's numbers. A warp processes consecutive
 /// vertices of the user's numbering. Within each degree class, the vertices have the same order in
 /// both numberings, so the warp reads only a few sequences of increasing addresses. For an
-/// unreached vertex, only `present` has a meaning. Its other results are arbitrary, but they are
-/// stored anyway, because the warp then fills whole cache lines.
+/// unreached vertex, only `present` is meaningful. The other results are arbitrary, but they are
+/// stored as well, because the warp then fills whole cache lines.
 template <class S, class Level> struct Results {
   const S &search;
   i64 n;
@@ -39,8 +39,8 @@ template <class S, class Level> struct Results {
   static constexpr int TOGETHER = 8;  // number of loads in flight per lane
 
   DEVICE void rename() const {
-    // A warp processes 1,024 consecutive vertices at a time. It processes fewer vertices if
-    // otherwise some warps would have no work.
+    // A warp processes up to 1,024 consecutive vertices at a time; in a small graph fewer, so that
+    // all warps have work.
     const u32 lines = (u32(n) + WARP - 1) / WARP, share = lines / u32(S::warps_in_grid()) + 1;
     const i64 length = least(share, u32(4 * TOGETHER)) * WARP;
     for (i64 run = S::warp_in_grid() * length; run < n; run += S::warps_in_grid() * length) {
@@ -90,7 +90,8 @@ template <class S, class Level> struct Results {
   }
 };
 
-/// Writes a flag for each bit of the map. `present` must be aligned to 4 bytes.
+/// Expands the map to the array `present`: one flag per vertex. `present` must be aligned to 4
+/// bytes.
 DEVICE void show_present(const u32 *map, i64 n, bool *present) {
   const i64 words = (n + WARP - 1) / WARP;
   const i64 warps = i64(gridDim.x) * BFS_WARPS;
@@ -100,7 +101,8 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
     const u32 mine = word < words ? map[word] : 0;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      // The warp expands four words of the map to 128 flags of one byte.
+      // Four bits of the map. Each lane expands four bits to four flags of one byte, so the warp
+      // expands four words in each iteration.
       const u32 four = shuffle(mine, k * 4 + lane() / 8) >> (lane() % 8 * 4) & 15;
       const i64 v = base * WARP + k * 128 + lane() * 4;
       if (v + 4 <= n) {

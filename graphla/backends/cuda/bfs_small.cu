@@ -1,5 +1,5 @@
-// Breadth-first search of a small graph: one cluster of blocks runs the whole traversal. Each block
-// has all maps of the vertices in its shared memory, so a level needs no barrier of the grid.
+// Breadth-first search of a small graph: one cluster of blocks runs the whole traversal. The bit
+// maps of all vertices fit in the shared memory of each block, and a level needs no grid barrier.
 //
 // At each level, the kernel chooses push or pull from the counts of the level, finds the new
 // vertices, and sends them to all blocks. At the end it writes the results in the user's numbering.
@@ -20,16 +20,17 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   float push_cost;
   u32 all;  // number of edges in the graph
 
-  // The counts of the current level: at first for this thread alone, later summed over all blocks.
+  // The counts of the current level. At first they are the counts of this thread; at the end of the
+  // level they are replaced with the sums over all threads of all blocks.
   SmallSums sum{};
-  Found found = STARTS;  // how a block gets the new vertices of this level that it owns
+  Found found = STARTS;  // how each block learns which vertices that it owns are new in this level
   u32 level = 0;
   u32 count = 0, edges = 0;  // number of vertices in the frontier, and number of edges out of them
   u32 reached = 0;
   // Number of vertices that are not reached yet, and number of edges into them.
   u32 left = 0, into_left;
-  // If the last level was a pull: the number of vertices that were unreached before it, and how
-  // many of them the pull found. The estimate `looks_of_pull` needs both numbers.
+  // If the previous level was a pull: the number of unreached vertices before the pull, and the
+  // number of vertices that the pull found. `looks_of_pull` uses them as the result of a sample.
   u32 open = 0, hits = 0;
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }

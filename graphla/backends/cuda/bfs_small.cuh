@@ -1,20 +1,20 @@
 // Breadth-first search of a small graph by one cluster of blocks: the steps of a level.
 //
-// Every block has all maps of the vertices in its own shared memory. So a block tests whether a
+// Every block has copies of all vertex maps in its own shared memory. So a block tests whether a
 // vertex is new without a request to the L2 cache. Blocks synchronize at the barrier of the
 // cluster.
 //
 // Invariants between two levels, in every block:
 // - Bit v of `seen` is set if v is reached, and bit v of `front` is set if v's level is `level`.
-// - All bits of `mine`, `after` and `inbox` are 0. `mine` is the map of the vertices that the block
-//   finds in the current level.
+// - All bits of `mine`, `after` and `inbox` are 0. During a level, the block sets the bits of the
+//   vertices that it finds in `mine`.
 // Word w of a map belongs to block w % SIZE, its owner. In memory, all words of one owner are
 // adjacent (see `place_of`).
 //
-// Push: each block follows the edges of some vertices in each word of the frontier. The edges of a
-// hub are divided evenly among all blocks. A block sends the vertices that it finds to the inboxes
-// of their owners. If there may be many such vertices, the owners instead fetch these vertices
-// after a cluster barrier.
+// Push: the vertices in each word of the frontier are divided among the blocks, and each block
+// follows the edges of its share (see `share_of`). The edges of a hub are divided evenly among all
+// blocks. A block sends the vertices that it finds to the inboxes of their owners. If there may be
+// many such vertices, the owners instead fetch these vertices after a cluster barrier.
 //
 // Pull: each block looks for a reached neighbor of each unreached vertex that it owns.
 //
@@ -30,7 +30,7 @@ namespace graphla {
 
 constexpr u32 SMALL_LONG = 256;  // the whole block follows a row with at least this many entries
 constexpr u32 SMALL_REST =
-    64;  // in a pull, the block also reads the rest of a row if at least this many entries remain
+    64;  // in a pull, the whole block also reads the rest of a row that is at least this long
 constexpr int SMALL_FAR = 512;  // capacity of the list of rows that the whole block reads
 
 /// The sums that each block sends to all blocks at the end of a level.
@@ -42,9 +42,9 @@ struct SmallSums {
 };
 static_assert(sizeof(SmallSums) == SMALL_SUMS_BYTES, "the host counts on it");
 
-/// How a block gets the new vertices that it owns. SENT: other blocks have sent them. FETCHED: it
-/// reads them from the maps of all blocks. PULLED: it has found them itself, in a pull. STARTS:
-/// they are the start vertices.
+/// How a block learns which vertices that it owns are new. SENT: other blocks have sent them.
+/// FETCHED: the block reads them from the maps of all blocks. PULLED: the block has found them
+/// itself, in a pull. STARTS: in level 0, the start vertices are new.
 enum Found { SENT, FETCHED, PULLED, STARTS };
 
 /// Parameters of a search of a small graph.
@@ -59,12 +59,13 @@ struct SmallLimits {
 struct SmallMemory {
   i32 *far;     // the vertices of long rows
   i32 *far_by;  // for each long row, the reached neighbor that a pull has found, or -1
-  // The first entry of each long row. `read_far` subtracts from it the total length of the long
-  // rows before this row.
+  // For each long row: the index of its first unread entry. `read_far` numbers the entries of all
+  // long rows consecutively, and changes the elements so that the entry with number k in row r has
+  // the index far_begin[r] + k.
   u32 *far_begin;
-  u32 *far_end;  // the lengths of long rows, which `read_far` replaces by their running sums
-  // In a pull, each warp reads 32 rows at a time, one for each of its threads. For each thread: the
-  // reached neighbor found in the row of this thread, or -1.
+  u32 *far_end;  // the lengths of long rows, which `read_far` replaces with their running sums
+  // In a pull, each warp reads 32 rows at a time, and row k of them belongs to lane k. There is one
+  // element per thread: the reached neighbor that was found in the thread's row, or -1.
   i32 *row_by;
   u32 *scratch;  // scratch memory for block scans: WARP + 1 words
   /// Five counts of this block for even levels, then five for odd levels (see SmallSums).
@@ -76,7 +77,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   static constexpr int WARPS = THREADS / WARP;
   static constexpr bool HAS_PARENTS = PARENTS;
 
-  // The graph and the results. These fields have the same meaning as in struct Search (bfs.cuh).
+  // These fields describe the graph and the results. They have the same meaning as in struct Search
+  // (see bfs.cuh).
   u32 active;
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
@@ -85,16 +87,18 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   Level *levels;
   i32 *parents;
 
-  // These arrays are in dynamic shared memory, in this order. `sums` holds the counts received from
-  // all blocks: SIZE elements for even levels, then SIZE for odd levels.
+  // The arrays from `sums` to `list` are in dynamic shared memory, in this order. `sums` contains
+  // the counts received from all blocks: SIZE elements for even levels, then SIZE for odd levels.
   SmallSums *sums;
   u32 *seen, *mine;
   u32 *front, *after;
   u32 *fixed;  // map of the vertices that this block owns and that must never be reached
   u32 *inbox;  // map of the new vertices that this block owns
-  i32 *list;   // lists of vertices: one per block in a push, one per warp in a pull
+  i32 *list;   // in a push, one list of vertices for the block; in a pull, one list for each warp
   u32 room, words;
-  u32 stride;  // number of words that each block owns in a map, rounded up to an odd number
+  // In memory, the distance between the words of consecutive owners of a map: the number of words
+  // that each block owns, rounded up to an odd number.
+  u32 stride;
   u32 rank;
   u32 hub_words;  // number of words of a map in which all bits belong to hubs
   SmallMemory memory;
@@ -143,9 +147,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- rows -------------------------------------------------------------------------------------
 
-  /// Reads one row per lane: the entries `begin` to `begin + length - 1`. The lanes share the
-  /// entries of all rows evenly. Calls visit(lane, entry) for each entry, where `lane` is the lane
-  /// that provided the row.
+  /// Reads the entries `begin` to `begin + length - 1` of one row per lane. The entries of all 32
+  /// rows are divided evenly among the lanes. Calls visit(k, entry) for each entry of the row that
+  /// lane k has passed.
   template <class Visit>
   DEVICE void run(const i32 *entries, u32 begin, u32 length, Visit visit) const {
     constexpr int K = 4;
@@ -173,7 +177,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Adds a row to the list of rows that wait for `read_far`. Returns false if the list is full.
+  /// Tries to add a row to the list of rows that wait for `read_far`. Returns whether the list had
+  /// room.
   DEVICE bool waits(i32 v, u32 begin, u32 length) const {
     const u32 at = atomicAdd(memory.far_count, 1u);
     if (at >= u32(SMALL_FAR)) return false;
@@ -184,8 +189,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   /// Reads the long rows that `waits` has listed. Their entries are divided evenly among the
   /// threads of the block. Calls visit(row, entry) for each entry, where `row` is the index of the
-  /// row in the list. Once a neighbor is stored in memory.far_by[row], the rest of the row is
-  /// skipped. Returns the number of rows in the list. All threads of the block must call this.
+  /// row in the list. After `visit` has stored a neighbor in memory.far_by[row], the rest of the
+  /// row is skipped. Returns the number of rows in the list. All threads of the block must call
+  /// this.
   template <class Visit> DEVICE u32 read_far(const i32 *entries, Visit visit) const {
     constexpr int K = 2;
     __syncthreads();
@@ -221,9 +227,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- push -------------------------------------------------------------------------------------
 
-  /// Returns a mask for the word of the frontier with the index `word`. The mask selects the
-  /// vertices whose edges this block follows in a push. For hubs all bits are set, because each
-  /// block follows a part of a hub's edges.
+  /// Returns a bit mask for word number `word` of the frontier. Its set bits are the vertices whose
+  /// edges this block follows in a push. For hubs all bits are set, because each block follows a
+  /// part of a hub's edges.
   DEVICE u32 share_of(u32 word) const {
     u32 each = 0;
 #pragma unroll
@@ -249,8 +255,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
     return *memory.listed;
   }
-  /// Returns an `end` such that `list` has room for all vertices that list_share(begin, end) may
-  /// write, even if every vertex is in the frontier.
+  /// Returns the end of a part of the frontier that begins at word `begin`. The part is so small
+  /// that `list` has room for all vertices that list_share(begin, end) writes, even if every vertex
+  /// is in the frontier.
   DEVICE u32 end_of_part(u32 begin) const {
     const u32 hubs = begin < hub_words ? hub_words - begin : 0;
     constexpr u32 EACH = WARP / SIZE;
@@ -327,7 +334,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
           else goes_on = p + NEAR < end;
         }
         const u32 some = __ballot_sync(ALL_LANES, goes_on);
-        __syncwarp();  // all lanes must read their vertices before a lane overwrites the list
+        __syncwarp();  // all lanes must have read their vertices before any lane changes the list
         if (goes_on) vertices[longer + u32(__popc(some & lanes_before()))] = v;
         longer += u32(__popc(some));
         __syncwarp();
@@ -416,8 +423,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Returns the bits of the new vertices in word number `at` of the words that this block owns. A
-  /// bit is set if any block has found the vertex.
+  /// Returns the new vertices in word `at` of this block's own words: a bit is set if any block has
+  /// found the vertex.
   DEVICE u32 fetch(u32 at) const {
     u32 bits = 0;
 #pragma unroll 8
@@ -426,8 +433,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return bits;
   }
 
-  /// Sends the new vertices that this block owns to the map `after` of all blocks. Writes their
-  /// results, and adds their counts to `sum`. `found` says how this block gets the new vertices.
+  /// Sets the bits of the new vertices that this block owns in the maps `after` of all blocks.
+  /// Writes the results of these vertices, and adds their counts to `sum`. `found` tells how this
+  /// block learns which vertices are new.
   DEVICE void hand_out(Found found, u32 level, SmallSums &sum) const {
     for (u32 at = threadIdx.x; at < stride; at += THREADS) {
       u32 bits = inbox[at];
@@ -449,9 +457,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 at = begin + u32(lane()); at < end; at += WARP) inbox[at] = 0;
   }
 
-  /// Writes the results of new vertices that this block owns: their level is `level`. Adds their
-  /// counts to `sum`. The array `own` contains the words that this block owns, in which the bits of
-  /// the new vertices are set. All warps must call this.
+  /// Writes the results of the new vertices that this block owns, and adds their counts to `sum`.
+  /// The level of these vertices is `level`. The array `own` contains the words that this block
+  /// owns, in which the bits of the new vertices are set. All warps must call this.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
     constexpr int K = 2;  // number of words processed at a time
     u32 begin, end;
@@ -519,8 +527,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
             warp_sum(sum.stops)};
   }
 
-  /// Makes `after` the frontier, and marks its vertices as reached. If `clears_mine`, also sets the
-  /// map `mine` to zero.
+  /// Makes `after` the frontier, and marks the vertices of `after` as reached. If `clears_mine` is
+  /// true, also sets the map `mine` to zero.
   DEVICE void take_after(bool clears_mine) {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
       seen[i] |= after[i];
@@ -535,7 +543,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) front[i] = 0;
   }
 
-  // --- functions that start and end a search ----------------------------------------------------
+  // --- start and end of a search ----------------------------------------------------------------
 
   /// Sets the maps and the counts of this block to zero, at the start of a search.
   DEVICE void clear() const {
@@ -544,8 +552,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     cluster_meet<SIZE>();
   }
 
-  /// Finds the vertices that the mask forbids and the vertices without edges. `sum.into` counts the
-  /// edges into the vertices that the mask forbids.
+  /// Sets the bits of `fixed` for the vertices that the mask forbids and for the vertices without
+  /// edges. Adds the number of edges into the vertices that the mask forbids to `sum.into`.
   DEVICE void forbid(const Graph<Offset> &graph, const Query &query, SmallSums &sum) const {
     const u32 *const idle = graph.idle;
     const bool *const flags = query.flags, complement = query.complement;

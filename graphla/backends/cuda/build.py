@@ -4,10 +4,10 @@ Entries at the same position are duplicates. An operator combines them; without 
 raise an error. The entries are sorted by keys: an entry's key is its index in a vector, and its row
 and column in a matrix. Then the runs of equal keys are counted, and each run becomes one entry.
 
-In addition to the inputs and the result, building needs twice the memory of the keys (4 or 8 bytes
-per entry). If the values must be reordered with their keys, it needs about 32 more bytes per entry.
-The host waits twice: to learn whether the keys are already increasing, and for the number of
-distinct positions. Kernels: convert.cu.
+In addition to the inputs and the result, building needs memory for two keys per entry; a key has 4
+or 8 bytes. If the values must be reordered with their keys, it needs about 32 more bytes per entry.
+The host waits for two results: whether the keys are already increasing, and the number of distinct
+positions. Kernels: convert.cu.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class BuildTuning:
     """Tuning parameters for combining entries at the same position."""
 
     large: int = 1 << 20
-    """With at least this many entries, runs of duplicates are combined in the same way as the rows
-    of a matrix are reduced, so that several warps can work on one long run."""
+    """If there are at least this many entries, the kernels that reduce the rows of a matrix combine
+    the runs of duplicates. These kernels let several warps work on one long run."""
 
 
 TUNING = BuildTuning()
@@ -187,7 +187,7 @@ def _count_runs(keys: Array) -> tuple[Array, int]:
 
 
 def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -> Array:
-    """Combine the values x0, x1, x2, ... of each run of duplicates: op(op(x0, x1), x2) and so on.
+    """Combine the values x0, x1, x2, ... of each run of duplicates to op(...op(op(x0, x1), x2)...).
 
     Each element of the array `starts` is the position k where a run begins. The value at position k
     is values[order[k]], or values[k] if `order` is None. The result has one value per run and the
@@ -229,8 +229,8 @@ def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
 
 
 def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
-    """Return whether duplicates must be combined with `op`, which needs the start of each run. They
-    need not be combined if all values are the same value x and op(x, x) is x."""
+    """Return whether duplicates must be combined with `op`, which needs the start of each run. This
+    is not necessary if all values are equal to one value x and op(x, x) = x."""
     monoid = op.monoid
     picks = op.op in (binary.first, binary.second)
     folds_to_itself = monoid is not None and (monoid.is_any or monoid.is_idempotent)
@@ -238,7 +238,7 @@ def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
 
 
 def _first_duplicate(keys: Array) -> int:
-    """Return the first key that occurs twice in the sorted keys."""
+    """Return the smallest key that occurs more than once; `keys` is sorted."""
     return int(keys[int((keys[1:] == keys[:-1]).argmax())])
 
 

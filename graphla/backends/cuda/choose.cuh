@@ -1,8 +1,8 @@
 // Compaction of n items in order: the first pass counts the chosen items, the second pass calls a
 // function with each chosen item and its rank.
 //
-// A warp processes CHUNK consecutive items, so ballots of the warp give the ranks, and blocks need
-// no barrier. Between the two passes the host computes running sums of the counts per chunk.
+// A warp processes CHUNK consecutive items. It computes the ranks with warp ballots, so that blocks
+// need no barrier. Between the two passes the host computes running sums of the counts per chunk.
 #ifndef GRAPHLA_CHOOSE
 #define GRAPHLA_CHOOSE
 #include "collectives.cuh"

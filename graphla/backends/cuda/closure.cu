@@ -1,25 +1,26 @@
-// Closure: the least x for which x = x (+) x A, in one launch. The kernel repeatedly multiplies by
-// A the entries of x that have improved, until no entry improves any more. With ROUNDS it computes
-// at most a given number of products instead.
+// Closure: the least x for which x = x (+) x A, in one launch. The kernel repeatedly multiplies the
+// entries of x that have improved by A, until no entry improves any more. With method ROUNDS it
+// computes at most a given number of products instead.
 //
 // Entries that have improved wait in lists. Each step multiplies the entries in the near list. Four
 // threads read each short row, which has at most `LIGHT` edges. The edges of the long rows are
-// divided evenly among all warps. With NEAR_FAR there is also a limit for values, the horizon: an
-// entry whose value is beyond the horizon waits in the far list. When the near list is empty, the
-// horizon moves to a value that is `delta` beyond the best entry of the far list. The entries of
-// the far list that are no longer beyond the horizon then move to the near list. Moving the horizon
-// and these entries is called a turn.
+// divided evenly among all warps. With method NEAR_FAR there is also a limit for values, the
+// horizon: an entry whose value is beyond the horizon waits in the far list. When the near list is
+// empty, a *turn* takes place: the horizon moves to a value that is `delta` beyond the best entry
+// of the far list, and the entries that are no longer beyond the horizon move to the near list.
 //
 // Grid barriers are slow, so short lists are processed without them. While the near list is short,
 // a step is *fused*: each block runs several rounds by itself, on the vertices with short rows that
 // it has improved. When the near list is very short, block 0 works alone for several steps.
 //
+// Each vertex has a code that tells which list it waits in (see closure_cells.cuh). When a vertex
+// is put in a near list, its code is set to the stamp of the current step.
+//
 // Invariants:
-// - A vertex is in at most one near list. The code of the vertex contains the stamp of the step in
-//   which the vertex was listed. If the vertex improves while it is being multiplied, it must be
-//   listed again. Therefore the code of a vertex with a short row is cleared before its value is
-//   read. The code of a vertex with a long row need not be cleared: the vertex is listed again if
-//   its code holds the stamp of an earlier step.
+// - A vertex is in at most one near list. If a vertex improves during the step that multiplies its
+//   entry, it must be listed again. If its row is short, the step clears its code before it reads
+//   the value, and a vertex with a cleared code is listed again. If its row is long, the code is
+//   not cleared: the vertex is listed again if its code is the stamp of an earlier step.
 // - An entry in the far list that is not beyond the horizon is outdated: the vertex has improved
 //   since then, and was put in a near list.
 // - No thread appends to a list that is read in the same step.
@@ -41,16 +42,16 @@ template <class Work> struct Course {
   i64 patience;
   Records records;
   double delta;
-  u32 turns;  // maximum number of rounds, not of turns
+  u32 turns;  // limit on the number of rounds
   // In shared memory: the four numbers that `look` reads, then the four numbers that block 0 passes
   // to the other blocks in `rejoin`.
   u64 *state;
-  // In shared memory, used by thread 0 only. leads[0] is the clock time at which to check again
-  // whether the host wants to stop. leads[1] is the number of trace records written so far.
+  // In shared memory, used by thread 0 only. leads[0] is the clock time at which thread 0 next
+  // checks whether the host wants to stop. leads[1] is the number of trace records written so far.
   i64 *leads;
 
   u32 rounds = 0;
-  // The numbers of rounds and of turns that ran before the values stopped improving.
+  // The numbers of rounds and of turns until the values stopped improving, for the host.
   u32 rounds_told = 0, turns_told = 0;
   bool is_first = true;  // whether this is the first turn
   bool is_alone = false, wants_stop = false, is_stopped = false, is_settled = false;
@@ -72,8 +73,8 @@ template <class Work> struct Course {
     if (threadIdx.x < 4) {
       const u32 at = threadIdx.x < 2 ? work.lists.step % 3 : work.lists.turn % 3;
       u64 held = load_relaxed(&work.lists.control[W_NEAR + 3 * threadIdx.x + at]);
-      // If the far list overflows, its counter also counts the entries that did not fit. The
-      // overflow may be noticed only one step later, so limit the size to the capacity of the list.
+      // If the far list overflows, its counter also counts the entries that did not fit. The kernel
+      // may notice the overflow only one step later, so limit the size to the capacity of the list.
       if (threadIdx.x == 2) held = least(held, u64(work.lists.waiting.n));
       state[threadIdx.x] = held;
     }
@@ -94,7 +95,7 @@ template <class Work> struct Course {
   DEVICE i64 thread() const { return is_alone ? threadIdx.x : thread_in_grid(); }
   DEVICE i64 threads() const { return is_alone ? blockDim.x : threads_in_grid(); }
 
-  // --- functions that run one step or one turn --------------------------------------------------
+  // --- a step and a turn ------------------------------------------------------------------------
 
   /// Runs one turn: moves the horizon, then moves to the near lists all entries of the far list
   /// that are no longer beyond the horizon.
@@ -108,8 +109,8 @@ template <class Work> struct Course {
     is_first = false;
   }
 
-  /// Multiplies the entries in the near lists by the matrix. Returns the number of rounds that this
-  /// took.
+  /// Runs one step: multiplies the entries in the near lists by the matrix. Returns the number of
+  /// rounds in the step, which exceeds 1 only if the step is fused.
   DEVICE u32 take_step() {
     auto &lists = work.lists;
     const Limits &most = work.limits;
@@ -146,7 +147,7 @@ template <class Work> struct Course {
     else rounds += take_step();
     if (records.at != nullptr) work.tell_edges();
     if (is_leader()) {
-      // Reset the counters that the step after the next one will use.
+      // Reset the counters that step + 2 (and turn + 2) will use.
       store_relaxed(lists.near_count(lists.step + 2), u64(0));
       store_relaxed(lists.long_count(lists.step + 2), u64(0));
       if (turns_now) {
@@ -181,9 +182,9 @@ template <class Work> struct Course {
     is_alone = false;
   }
 
-  // --- the main loop ----------------------------------------------------------------------------
+  // --- start and main loop ----------------------------------------------------------------------
 
-  /// Clears the values of all vertices. Then gives the start vertices their values, and puts the
+  /// Sets all vertices to "no value". Then gives the start vertices their values, and puts the
   /// start vertices in the far list.
   template <class T> DEVICE void begin(const Starts<T> &x) {
     if (threadIdx.x == 0) {
@@ -205,8 +206,8 @@ template <class Work> struct Course {
     grid.meet();
   }
   /// Prepares the pass that builds the tree of parents. The roots of the tree are the start
-  /// vertices that still have their initial value. From the roots the tree grows along edges: an
-  /// edge can be in the tree if its term equals the value of the vertex that it leads to.
+  /// vertices that still have their initial value. The tree grows from the roots along edges: an
+  /// edge u -> v can be in the tree if x(v) equals the product of x(u) and the edge's weight.
   template <class T> DEVICE void plant(const Starts<T> &x) {
     grid.meet();  // wait until all blocks have seen that the lists are empty
     work.lists.pass = TREE;
@@ -252,7 +253,7 @@ template <class Work> struct Course {
 /// Parameters of a closure that the host sets for each launch.
 struct Plan {
   double delta;  // how far a turn moves the horizon beyond the best entry of the far list
-  u32 turns;     // maximum number of rounds, not of turns
+  u32 turns;     // limit on the number of rounds
   Limits limits;
   Records records;
 };

@@ -12,7 +12,7 @@ template <class T> struct Starts {
   i64 count;
   const i32 *indices;   // null if there is one element per vertex
   const bool *present;  // null if all elements are present
-  const T *values;      // one value per entry or element, or a single value if `is_iso`
+  const T *values;      // one value per element; if `is_iso`, one value that all elements share
   bool is_iso;
 };
 
@@ -26,7 +26,7 @@ struct Mask {
 struct State {
   void *cells;
   u32 *codes;
-  void *before;  // only for method ROUNDS: the listed vertices' keys at the start of the round
+  void *before;  // used only by method ROUNDS: the keys of the listed vertices before the round
   i32 *parents;
 };
 
@@ -52,9 +52,9 @@ struct Closing {
 
   // --- values ----------------------------------------------------------------------------------
 
-  /// Returns the key of the value of v that this step multiplies by the weights of v's edges. The
-  /// row of v must be short. Unless the method is ROUNDS or the pass is TREE, the function also
-  /// marks v as being in no list.
+  /// Returns the key of the value with which vertex v takes part in this step. The row of v must be
+  /// short. Unless the method is ROUNDS or the pass is TREE, the function also marks v as being in
+  /// no list.
   DEVICE Key take(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     if constexpr (PARENTS) {
@@ -62,17 +62,17 @@ struct Closing {
     }
     return cells.pop(v);
   }
-  /// Returns the key of the value of v that this step multiplies by the weights of v's edges. The
-  /// row of v must be long. The vertex stays marked as listed.
+  /// Returns the key of the value with which vertex v takes part in this step. The row of v must be
+  /// long. The vertex stays marked as listed.
   DEVICE Key key_in_step(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     return cells.key_of(v);
   }
-  /// Sets k as the parent of vertex o if the edge from k to o explains the value of o, that is, if
-  /// the edge's term, whose key is `key`, equals this value. In pass TREE, the first such k becomes
-  /// the parent, and the function returns whether this call has set it. In pass ORIGINS, the
-  /// smallest such k becomes the parent if o improved in this round. In this pass the function
-  /// returns false.
+  /// Makes k the parent of vertex o if the term of the edge k -> o equals the value of o. `key` is
+  /// the key of this term. Several edges into o may have such a term:
+  /// - In pass TREE, the first k becomes the parent. Returns whether this call has set the parent.
+  /// - In pass ORIGINS, the smallest k becomes the parent, but only if o improved in this round.
+  ///   Returns false.
   DEVICE bool grows(i32 o, Key key, i32 k) const {
     if (!Cells::is_equal(key, cells.key_of(o))) return false;
     if (lists.pass == TREE)
@@ -102,9 +102,9 @@ struct Closing {
       batch.weight[i] = a[place[i]];
     }
   }
-  /// Improves the values of the vertices at which the edges of a batch end, and lists the vertices
-  /// that improved. For the edge in slot i, of(i) returns the source vertex, and from(i) returns
-  /// the key of its value. The function `of` is called only to set parents.
+  /// Improves the values of the target vertices of a batch of edges, and lists the vertices that
+  /// improved. For the edge in slot i, of(i) returns the source vertex, and from(i) returns the key
+  /// of the source vertex. The function `of` is called only to set parents.
   template <bool IS_LONG, int SLOTS, class From, class Of>
   DEVICE void relax(const Batch<SLOTS> &batch, From from, Of of) {
     const i32(&o)[SLOTS] = batch.o;
@@ -131,9 +131,9 @@ struct Closing {
     }
     Offset begin[SLOTS];
     u32 degree[SLOTS];
-    // First test which values the atomic operations can improve. Then list the vertices that
-    // improved. A vertex with a short row is listed unless it is in a list already. A vertex with a
-    // long row is listed unless it is in a list of this step already.
+    // The code below first tests which values the atomic operations can improve. It then lists the
+    // vertices that improved, unless they are already listed: for a vertex with a short row in any
+    // list, and for a vertex with a long row in a list of this step.
     u32 is_better = 0, is_new = 0, is_unstamped = 0;
     if constexpr (PARENTS) {
       if (lists.pass != IMPROVE) {
@@ -149,8 +149,8 @@ struct Closing {
     for (int i = 0; i < SLOTS; ++i) {
       begin[i] = 0;
       degree[i] = 0;
-      // A fused step can hide the latency of only one memory access, so row bounds are loaded in
-      // advance.
+      // A fused step can hide only one memory latency. Load the row bounds before the atomic
+      // operation, so that the two latencies overlap.
       if (lists.is_fused && ((there | is_new) >> i & 1)) lists.find_row(o[i], begin[i], degree[i]);
       if (!(there >> i & 1)) continue;
       if (lists.is_fused || cells.improves(o[i], key[i], seen[i])) is_better |= 1u << i;
@@ -174,10 +174,10 @@ struct Closing {
       lists.push(o, key, begin, degree, is_new, is_unstamped, lists.turn);
     else lists.gather(o, key, is_new, is_unstamped);
   }
-  /// Processes some of the short rows in a list of `count` rows. The calling warp takes WARP / TEAM
-  /// rows from index `first` on, the same number from index first + stride on, and so on. TEAM
-  /// threads read each row. If `is_held` is true, the list is the block's own list in shared
-  /// memory. Otherwise it is the near list, which all blocks share. Whole warps must call this.
+  /// Processes some of the short rows in a list of `count` rows. In iteration k, the calling warp
+  /// takes the WARP / TEAM rows that begin at index first + k * stride. TEAM threads read each row.
+  /// If `is_held` is true, the list is the block's own list in shared memory. Otherwise it is the
+  /// near list, which all blocks share. Whole warps must call this.
   DEVICE void walk_short(bool is_held, u32 first, u32 count, u32 stride) {
     const int sub = lane() % TEAM;
     for (u32 base = first; base < count; base += stride) {
@@ -223,8 +223,8 @@ struct Closing {
     if (lists.gathered) lists.release();
   }
 
-  /// Processes the share of the warp with index `warp`. The edges in long rows are divided among
-  /// `warps` warps.
+  /// Processes a part of the edges in long rows. These edges are divided evenly among `warps`
+  /// warps; the calling warp, which has the index `warp`, processes its part.
   DEVICE void walk_long(u64 listed, u32 warp, u32 warps) {
     constexpr int TILE = WARP * LONG_SLOTS;
     constexpr int MOST = TILE / LIGHT + 2;  // maximum number of rows in a tile
@@ -232,7 +232,8 @@ struct Closing {
     const u32 count = u32(listed >> COUNT_SHIFT);
     const Span *ends = lists.waiting.long_ends + (lists.step & 1) * lists.waiting.room;
     const i32 *list = lists.waiting.long_list + (lists.step & 1) * lists.waiting.room;
-    // Each warp takes consecutive tiles, so it needs only one search, which finds its first row.
+    // Each warp takes consecutive tiles. So it needs only one binary search, for the row in which
+    // its first tile begins.
     const Span part = (edges / TILE / warps + 1) * TILE;
     Span tile = warp * part;
     if (tile >= edges) return;
@@ -241,8 +242,8 @@ struct Closing {
     Batch<LONG_SLOTS> batch;
     Key keys[LONG_SLOTS];
     i32 rows[LONG_SLOTS];
-    /// Loads the edges of the next tile. For each edge, also finds the number of its source vertex
-    /// and the key of that vertex's value.
+    /// Loads the edges of the next tile. For each edge, also finds the source vertex and the key of
+    /// the source vertex.
     const auto seek = [&] {
       i32 start = TILE + 1;  // position in the tile where this lane's row begins
       Offset begin = 0;  // add this to a position in the tile to get the edge's index in the graph
@@ -281,8 +282,8 @@ struct Closing {
     }
     if (lists.gathered) lists.release();
   }
-  /// Returns the index of the last of `count` ascending keys that is at most `key`. The first key
-  /// must be at most `key`. All lanes must call this.
+  /// Returns the largest index i < `count` with keys[i] <= key. The keys ascend, and keys[0] <=
+  /// key. All lanes must call this.
   DEVICE u32 last_at_or_before(const Span *keys, u32 count, Span key) const {
     return warp_partition_point(1u, count, [&](u32 at) { return load_relaxed(&keys[at]) <= key; }) -
            1;
@@ -290,11 +291,11 @@ struct Closing {
 
   // --- steps -----------------------------------------------------------------------------------
 
-  /// Runs one step. The block processes its part of the lists that all blocks share. If it works
-  /// alone, it processes all of these lists. In a fused step, the block then processes its own list
-  /// in rounds until the list is empty, or until it has run `most` rounds. A block that works alone
-  /// also stops if its own list is too long, if it has written to a list that all blocks share, or
-  /// if is_unwanted() returns true. Returns the number of rounds.
+  /// Runs one step. First, the block processes its part of the shared lists, or all of these lists
+  /// if it works alone; this is the first round. In a fused step, the block then runs more rounds,
+  /// in which it processes its own list, until the list is empty or it has run `most` rounds. A
+  /// block that works alone also stops if its own list is too long, if it has written to a shared
+  /// list, or if is_unwanted() returns true. Returns the number of rounds.
   template <class Unwanted>
   DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, u32 most,
                        Unwanted is_unwanted) {
@@ -367,10 +368,10 @@ struct Closing {
       visit(v, key, is_there);
     }
   }
-  /// Splits the far list. In pass IMPROVE of method NEAR_FAR, moves the entries that are not beyond
-  /// the new horizon to the near lists, and keeps the other entries in the far list. Unless
-  /// `is_first` is set, drops outdated entries, that is, entries that are not beyond the old
-  /// horizon `beyond`. In other passes and methods, moves all entries.
+  /// Splits the far list. In pass IMPROVE of method NEAR_FAR, moves the entries within the new
+  /// horizon to the near lists, and keeps the entries beyond it in the far list. Entries within the
+  /// old horizon, `beyond`, are outdated and are dropped, unless `is_first` is set. In other passes
+  /// and methods, moves all entries to the near lists.
   DEVICE void split(u64 count, Key beyond, bool is_first, i64 thread, i64 threads) {
     lists.is_fused = false;
     for (i64 base = thread - lane(); base < i64(count); base += threads) {
@@ -396,8 +397,8 @@ struct Closing {
       lists.push(o, keys, begin, degree, u32(is_due), u32(is_near), lists.turn + 1);
     }
   }
-  /// Adds each thread's number of edges read to the counter W_EDGES, which the trace of the
-  /// traversal uses. Then resets the number of each thread to 0.
+  /// Adds the number of edges that each thread has read to the counter W_EDGES, which the trace of
+  /// the traversal uses. Then resets the number of each thread to 0.
   DEVICE void tell_edges() {
     warp_add(&lists.control[W_EDGES], edges_read);
     edges_read = 0;

@@ -55,21 +55,22 @@ class ClosureTuning:
     # `alone_edges` edges in long rows.
     alone_rows: int = 96
     alone_edges: int = 4096
-    # A step is fused if all blocks together have at most `fused_rows` rows and `fused_edges` edges.
-    # In a fused step, each block continues by itself for up to `fused_rounds` more rounds.
+    # A step is fused if it processes at most `fused_rows` short rows and at most `fused_edges`
+    # edges of long rows. A fused step consists of at most `fused_rounds` rounds, which each block
+    # runs without waiting for the other blocks.
     fused_rows: int = 1 << 16
     fused_edges: int = 1 << 18
     fused_rounds: int = 32
-    # The width of a bucket (see `_width`) is (spread + (few_edges / degree)^4) * mean weight /
-    # degree. If degrees are high, most of the time is spent on edges, and narrow buckets avoid
-    # reading an edge more than once. If degrees are low, most of the time is spent on steps, and
-    # wide buckets need fewer steps. As a multiple of mean weight / degree, a good width is 4 to 16
+    # The width of a bucket (see `_width`) is f * mean weight / mean degree, where
+    # f = spread + (few_edges / mean degree)^4. If degrees are high, most of the time is spent on
+    # edges, and narrow buckets avoid reading an edge more than once. If degrees are low, most of
+    # the time is spent on steps, and wide buckets need fewer steps. Good values of f are 4 to 16
     # for an R-MAT graph, 256 to 1,024 for a mesh, and 1,024 to 4,096 for a road network.
     spread: float = 4.0
     few_edges: float = 14.0
-    # If values might improve forever around a cycle, the parents are examined to find such a cycle.
-    # The first examination takes place after max(first_rounds, turns / first_rounds^2) rounds. Here
-    # `turns` is the maximum number of rounds in the request.
+    # If values might improve forever around a cycle, the parents are examined to find such a cycle,
+    # for the first time after max(first_rounds, turns / first_rounds^2) rounds. Here `turns` is the
+    # limit on the number of rounds in the request.
     first_rounds: int = 8
     few: int = 64  # maximum number of start vertices whose values the host reads
     records: int = 1 << 16  # maximum number of steps that a trace records
@@ -77,7 +78,8 @@ class ClosureTuning:
     def limits(self, is_rounds: bool) -> Packed:
         """Return the limits of a step as a kernel argument.
 
-        If the closure runs in rounds, the limits make fused steps impossible.
+        If `is_rounds` is True, the capacity of the blocks' own lists is set to 0, which disables
+        fused steps.
         """
         return LIMITS(
             alone_rows=self.alone_rows,
@@ -114,9 +116,10 @@ def closure(request: Closure) -> ClosureResult:
         turns = min(turns, request.out.nrows + 1)
     closed, has_orphans = problem.improve(request.how == "near_far", parents or may_improve, turns)
     if may_improve and (has_orphans or not closed.settled):
-        # Repeat the closure in rounds: the parents of each round show whether a cycle improves
-        # values. If a cycle has already improved some values to a limit such as infinity, the
-        # parents of these vertices do not lead to a start vertex.
+        # Some cycle may improve values forever. Repeat the closure in rounds, because the parents
+        # of each round show whether there is such a cycle. A vertex without a chain of parents to
+        # a start vertex is also a sign: a cycle may have improved its value to a limit such as
+        # infinity.
         return problem.take_rounds(request.limit, rounds, True)
     return closed if parents else replace(closed, parents=None)
 
@@ -202,16 +205,16 @@ class _Problem:
             self.semiring = self.semiring.semiring["INT32"]
 
     def improve(self, is_near_far: bool, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
-        """Run the closure so that each step multiplies only entries that have improved.
+        """Compute the closure; each step multiplies only entries that have improved.
 
         If `is_near_far` is set, a step multiplies only those improved entries whose values are near
-        the best one. The second result is True if `parents` is set and, for some entry, the chain
-        of parents does not lead to a start vertex.
+        the best value. Return the closure and a flag. The flag is True if `parents` is set and the
+        chain of parents of some vertex does not lead to a start vertex.
         """
         width = self._width() if is_near_far and self.order else math.inf
         how = How.NEAR_FAR if math.isfinite(width) else How.IMPROVING
-        # If outdated entries fill the far list, `_run` returns None. The closure then runs again
-        # without a far list.
+        # If outdated entries fill the far list, `_run` returns None. In this case run the kernel
+        # again without a far list.
         return self._run(how, parents, width, turns) or self._take(How.IMPROVING, parents, turns)
 
     def take_rounds(self, limit: int, turns: int, parents: bool) -> ClosureResult:
@@ -220,7 +223,8 @@ class _Problem:
         return replace(closed, settled=closed.settled or limit <= turns)
 
     def _take(self, how: Any, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
-        """Run without a far list. Only a far list can become full, so there is always a result."""
+        """Launch the kernel with a method that uses no far list. Such a launch always has a result,
+        because a launch fails only if its far list becomes full."""
         found = self._run(how, parents, math.inf, turns)
         assert found is not None
         return found
@@ -299,8 +303,8 @@ class _Problem:
         )
 
     def _width(self) -> float:
-        """Return the width of a bucket: how far a turn moves the horizon beyond the best far entry.
-        The width is infinite if values cannot be sorted into buckets."""
+        """Return the width of a bucket: the distance from the best entry of the far list to the new
+        horizon of a turn. The width is infinite if no buckets are used."""
         if self.delta is not None:
             return float(self.delta)
         if self.dtype.kind == "b" or not self.out.nvals:

@@ -1,14 +1,14 @@
 // Closure: the state of each vertex, which consists of its value and a code for the list that
 // contains the vertex.
 //
-// A vertex waits in at most one list, and its `Code` says which. If (+) is min or max, the value is
-// stored as a key. Keys are unsigned integers, and a better value has a smaller key. There are
-// three layouts:
-// - `Packed`: a 32-bit key and the code share one word, so that one atomic both improves the value
-//   and claims a position in a list;
-// - `Wide`: key and code are two words;
-// - `Loose`: for any other (+), the value itself and the code are stored, because there are no
-//   keys.
+// A vertex waits in at most one list, and its `Code` tells which list this is. There are three
+// layouts. If (+) is min or max, the value is stored as a key; keys are unsigned integers, and a
+// better value has a smaller key:
+// - `Packed`: a 32-bit key and the code share one word, so that one atomic improves the value and
+//   also changes the code;
+// - `Wide`: key and code are two words.
+// If (+) is any other operator, there are no keys:
+// - `Loose`: the value itself and the code are stored in two words.
 #ifndef GRAPHLA_CLOSURE_CELLS
 #define GRAPHLA_CLOSURE_CELLS
 #include "atomics.cuh"
@@ -18,11 +18,12 @@ namespace graphla {
 
 /// The list in which a vertex waits. A code of FIRST_STAMP + s means that the vertex was pushed
 /// into a near list in step s. While threads race to improve values, codes only increase, so a near
-/// list takes precedence over the far list.
+/// list takes precedence over the far list. LOST is not stored: functions return it if they have
+/// not improved a value.
 enum Code : u32 { ABSENT = 0, IDLE = 1, FAR = 2, FIRST_STAMP = 3, LOST = 0xffffffffu };
 
-/// Returns a position in a list for each lane whose `wants` is true, with one atomic. All lanes of
-/// the warp must call this.
+/// Claims a position in a list for each lane that passes `wants` = true, with one atomic, and
+/// returns the lane's position. All lanes of the warp must call this.
 template <class Counter> DEVICE Counter claim_by_warp(Counter *counter, bool wants) {
   const u32 wanting = __ballot_sync(ALL_LANES, wants);
   Counter first = 0;
@@ -99,10 +100,10 @@ template <class Op, int WHICH> struct Packed {
   DEVICE bool improves(i32, Key key, Seen seen) const {
     return key < u32(seen >> 32) || seen == NOTHING;
   }
-  /// `strike` and `settle` together improve a value. They are separate so that a thread can have
-  /// several improvements in flight. `strike` returns the previous word of vertex v, which is then
-  /// passed to `settle`. If the key was an improvement, `settle` returns the previous code of v,
-  /// otherwise LOST.
+  /// Improves a value in two steps, `strike` and `settle`, so that a thread can have several atomic
+  /// operations in flight. `strike` stores the key and the code if the key is an improvement, and
+  /// returns the previous word of vertex v. The caller passes this word to `settle`, which returns
+  /// the previous code of v if the key was an improvement, otherwise LOST.
   DEVICE Seen strike(i32 v, Key key, u32 code) const {
     return atomicMin(&cells[v], cell(key, code));
   }
@@ -120,8 +121,8 @@ template <class Op, int WHICH> struct Packed {
 };
 
 /// Sets codes[v] to `code` if vertex v does not have a value yet, and then returns ABSENT.
-/// Otherwise changes nothing and returns LOST. This function is used for the worst possible value:
-/// it can only become the value of a vertex that does not have one.
+/// Otherwise changes nothing and returns LOST. This function is called for the worst possible
+/// value, which improves only a vertex without a value.
 DEVICE u32 appear(u32 *codes, i32 v, u32 code) {
   return atomicCAS(&codes[v], u32(ABSENT), code) == ABSENT ? u32(ABSENT) : u32(LOST);
 }
@@ -187,8 +188,8 @@ template <class Op> struct Loose {
   DEVICE Loose(void *values, u32 *codes) : values((Z *)values), codes(codes) {}
   static DEVICE Key key(Z z) { return z; }
   static DEVICE Z value(Key key) { return key; }
-  /// Returns whether two values are equal. All NaNs are treated as equal, and so are both zeros.
-  /// Otherwise two values could replace each other forever.
+  /// Returns whether two values are equal. All NaNs are treated as equal, and so are both zeros:
+  /// if they counted as different, two such values could replace each other forever.
   static DEVICE bool is_equal(Z x, Z y) { return x == y || (x != x && y != y); }
 
   DEVICE void clear(i64 v) const {

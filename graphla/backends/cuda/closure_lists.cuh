@@ -7,7 +7,7 @@ namespace graphla {
 
 constexpr int BLOCK = ClosureTuning::block;  // maximum number of threads in a block
 constexpr int LIGHT = ClosureTuning::light;  // maximum number of edges in a short row
-// maximum number of vertices in a list that a block keeps in shared memory for one of its rounds
+// capacity, in vertices, of the list in shared memory with a block's vertices for its next round
 constexpr int HELD = ClosureTuning::held;
 constexpr int TEAM = 4;         // number of threads that read a short row
 constexpr int SHORT_SLOTS = 2;  // number of edges that a thread loads at once from short rows
@@ -17,21 +17,21 @@ constexpr int LONG_SLOTS = 4;   // number of edges that a thread loads at once f
 constexpr int COUNT_SHIFT = 36;
 constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
 
-/// Which entries a step multiplies by their rows of A. IMPROVING: the entries that have improved.
+/// Which entries x(k) a step multiplies by row k of A. IMPROVING: the entries that have improved.
 /// NEAR_FAR: the improved entries that are not beyond the horizon (see closure.cu). ROUNDS: all
 /// entries that have improved, with the values that they had at the start of the round.
 enum How { IMPROVING = 0, NEAR_FAR = 1, ROUNDS = 2 };
 
-/// What a thread does with an edge from u to v. IMPROVE: it improves the value of v, using the
-/// product of u's value and the edge's value. ORIGINS: it makes u the parent of v if v improved in
-/// this round. TREE: it makes u the parent of v if v has no parent yet.
+/// The purpose of a pass over edges u -> v. IMPROVE: improve the value of v with the product of the
+/// value of u and the value of the edge. ORIGINS: make u the parent of v if v improved in this
+/// round. TREE: make u the parent of v if v has no parent yet.
 enum Pass { IMPROVE = 0, ORIGINS = 1, TREE = 2 };
 
 constexpr i32 NO_PARENT = 0x7fffffff;
 
 /// Indices of the words in `control` that only this kernel uses. Each counter from W_NEAR to W_BEST
-/// consists of three words. Consecutive steps (or turns, for the far list) use these words in
-/// rotation.
+/// consists of three words: step s uses word s mod 3 of a counter of a near list, and turn t uses
+/// word t mod 3 of a counter of the far list.
 enum Word {
   // Four words that hold the step, the turn, the number of rounds and the horizon (see closure.cu).
   // Block 0 writes them when it stops working alone, and the other blocks continue from there.
@@ -47,8 +47,8 @@ enum Word {
   W_ORPHANS
 };
 
-/// The limits that decide how a step is processed: by block 0 alone, as a fused step, or by all
-/// blocks together. See closure.cu for these terms and ClosureTuning for the values.
+/// The limits that decide whether block 0 processes a step alone, or whether a step is fused. The
+/// terms are defined in closure.cu, and the values in ClosureTuning.
 struct Limits {
   // Block 0 works alone if there are at most this many short rows and this many edges in long rows.
   u32 alone_rows, alone_edges;
@@ -62,23 +62,25 @@ struct Limits {
 /// alternately: one is read while the other is filled. Near lists alternate with each step, far
 /// lists with each turn.
 template <class Span> struct Waiting {
-  // `n` is the maximum number of vertices in a near list or a far list, and `room` is the maximum
-  // number of rows in a list of long rows.
+  // `n` is the capacity of a near list and of a far list, in vertices. `room` is the capacity of a
+  // list of long rows, in rows.
   i64 n, room;
   i32 *near_list;
   i32 *long_list;
-  Span *long_ends;  // for each long row: number of edges in the long rows before it
+  Span *long_ends;  // for each listed long row: number of edges in all earlier rows of the list
   i32 *far_list;
 };
 
-/// The lists of vertices of a block, and of one of its warps, in shared memory.
+/// The lists of vertices in shared memory: those of the block, and those of the calling warp.
 template <class Key> struct Held {
   i32 *ids;   // the block's two lists, of HELD vertices each
   u64 *rows;  // the rows of the vertices in `ids`: begin << 8 | number of edges
-  // Three lengths of the block's list and three flags. Each round uses one length and one flag, in
-  // rotation. A flag is set if the block has written to a list that all blocks share.
+  // counts[r % 3] is the length of the block's list for round r. counts[3 + r % 3] is a flag that
+  // is set if the block has written to a shared list in the round before round r.
   u32 *counts;
-  u32 *gathered_ids;  // the warp's list of up to 2 * WARP items: vertex << 1 | is_new (see `push`)
+  // The warp's own list of up to 2 * WARP vertices. Bit 0 of an element is the flag `is_new` (see
+  // `push`), and the other bits are the vertex.
+  u32 *gathered_ids;
   Key *gathered_keys;
 };
 
@@ -121,19 +123,19 @@ template <class Cells, class Offset, int HOW> struct Lists {
     else return false;
   }
 
-  /// Returns the code that says in which list a vertex with the new key `key` waits: FAR for the
-  /// far list, or the stamp of the current step for any other list.
+  /// Returns the code for a vertex whose new key is `key`. The code tells in which list the vertex
+  /// waits: FAR means the far list, and the stamp of the current step means any other list.
   DEVICE u32 code_for(Key key) const { return is_beyond(key) ? u32(FAR) : stamp(); }
 
-  // --- functions that whole warps must call -----------------------------------------------------
+  // --- filling the lists (whole warps must call these functions) --------------------------------
 
   /// Adds the vertices o[i] to the lists in which they wait, after their values have improved.
   /// key[i] is the key of the new value; the row of o[i] starts at begin[i] and has degree[i]
   /// edges. A vertex beyond the horizon is added to the far list of turn t (see closure.cu for
   /// these terms). Any other vertex is added to a list of the next step. In a fused step, a vertex
-  /// with a short row is added to the block's list for its next round instead. Vertex o[i] is added
-  /// only if it is not in this list yet. This is the case if bit i of `is_new` is set or, for a
-  /// long row, if bit i of `is_unstamped` is set.
+  /// with a short row is added to the block's list for its next round instead. Vertices that are
+  /// already listed are skipped: o[i] is added only if bit i of `is_new` is set or, in case of a
+  /// long row within the horizon, if bit i of `is_unstamped` is set.
   template <int N>
   DEVICE void push(const i32 (&o)[N], const Key (&key)[N], const Offset (&begin)[N],
                    const u32 (&degree)[N], u32 is_new, u32 is_unstamped, u32 t) {
@@ -168,8 +170,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
       }
     }
     if (!__any_sync(ALL_LANES, is_short | is_long | is_far)) return;
-    // Three lanes claim positions at the same time: in the near list, in the list of long rows and
-    // in the far list.
+    // Lanes 0, 1 and 2 claim positions for the whole warp at the same time: lane 0 in the near
+    // list, lane 1 in the list of long rows, and lane 2 in the far list.
     const u32 counts =
         u32(__popc(is_short)) | u32(__popc(is_long)) << 10 | u32(__popc(is_far)) << 20;
     const u32 sums = warp_inclusive_sum(counts), all = shuffle(sums, WARP - 1);
@@ -204,9 +206,9 @@ template <class Cells, class Offset, int HOW> struct Lists {
     }
     if (__any_sync(ALL_LANES, is_far)) note_best(key, is_far, t);
   }
-  /// Replaces `push` in steps in which few edges improve a value. The vertices are first collected
-  /// in the warp's own list. When that list has at least 32 vertices, `release` passes 32 of them
-  /// to `push`.
+  /// Is called instead of `push` in steps in which few edges improve a value. Collects the vertices
+  /// in the warp's own list. When the list contains at least 32 vertices, calls `release`, which
+  /// passes 32 vertices to `push`; the others stay in the list.
   template <int N>
   DEVICE void gather(const i32 (&o)[N], const Key (&key)[N], u32 is_new, u32 is_unstamped) {
 #pragma unroll
@@ -251,8 +253,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
   /// key[i]. Whole warps must call this.
   template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
     if constexpr (Cells::ORDER != 0) {
-      // The smallest key is best. The control word holds its complement, because the word starts
-      // at 0 and is updated by atomicMax.
+      // The best key is the smallest one. The control word starts at 0 and is updated with
+      // atomicMax, so it contains the complement of the best key.
       Key nearness = 0;
 #pragma unroll
       for (int i = 0; i < N; ++i) {
@@ -272,7 +274,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (wants) put_far(i64(place), v, t);
     note_best(keys, u32(wants), t);
   }
-  /// Moves the vertices of the block's own list to the near list that all blocks share.
+  /// Moves the vertices from the block's own list to the near list for the next step, which all
+  /// blocks share.
   DEVICE void give_back(u32 count) {
     for (u32 base = threadIdx.x - lane(); base < count; base += blockDim.x) {
       const u32 e = base + lane();

@@ -4,7 +4,7 @@
 // threads of the block (`block_...`), must call it. All of them must pass the same arguments,
 // except for the value to combine. The comment on each function states which threads get the
 // result. Sums are added in a fixed order, so results are the same in each run. `scratch` is shared
-// memory for one element per warp plus one, so WARP + 1 elements always suffice. The next
+// memory with one more element than the block has warps; WARP + 1 elements always suffice. The next
 // collective may use the same `scratch` without a barrier; any other use needs a barrier before it.
 #ifndef GRAPHLA_COLLECTIVES
 #define GRAPHLA_COLLECTIVES
@@ -12,7 +12,7 @@
 
 namespace graphla {
 
-// --- warp shuffles, which also accept values smaller than 4 bytes -------------------------------
+// --- warp shuffles for values of any size up to 8 bytes -----------------------------------------
 
 template <class T> DEVICE T shuffle_down(T x, int delta, u32 lanes = ALL_LANES) {
   if constexpr (sizeof(T) < 4) return T(__shfl_down_sync(lanes, int(x), delta));
@@ -62,7 +62,7 @@ template <class T> DEVICE T warp_greatest(T x) {
 /// Combines the values x over the block with a commutative `add`. All threads get the result.
 template <class T, class Add> DEVICE T block_fold(T x, T *scratch, Add add) {
   x = warp_fold(x, add);
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective
+  __syncthreads();  // threads may still be reading the `scratch` of the previous collective
   if (lane() == 0) scratch[warp_in_block()] = x;
   __syncthreads();
   x = scratch[0];
@@ -114,7 +114,7 @@ template <class T> DEVICE T warp_inclusive_greatest(T x) {
 template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
   const int warps = int(blockDim.x + WARP - 1) / WARP, warp = warp_in_block();
   const T sum = warp_inclusive_sum(x);
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective
+  __syncthreads();  // threads may still be reading the `scratch` of the previous collective
   if (lane() == WARP - 1) scratch[warp] = sum;
   __syncthreads();
   if (warp == 0) {
@@ -128,8 +128,8 @@ template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
   return scratch[warp] + sum - x;
 }
 
-/// Returns a position in a list to each lane whose `wants` is true, with one atomic for all calling
-/// lanes. Not all lanes of the warp need to call this.
+/// Claims a position in a list for each calling lane that passes `wants` = true, and returns the
+/// lane's position. One atomic serves all calling lanes. Any subset of the lanes may call this.
 template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
   const u32 calling = __activemask();
   const u32 wanting = __ballot_sync(calling, wants);
@@ -143,8 +143,8 @@ template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
 // --- binary searches ----------------------------------------------------------------------------
 
 /// Returns the first index in begin..end - 1 for which `is_before(index)` is false, or `end` if
-/// there is none. `is_before` must be true up to some index, and false from there on. A single
-/// thread calls this.
+/// there is none. `is_before` must be monotonic: once it is false for an index, it is false for all
+/// later indices. A single thread calls this.
 template <class Place, class Before>
 DEVICE Place partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {
@@ -156,8 +156,8 @@ DEVICE Place partition_point(Place begin, Place end, Before is_before) {
 }
 
 /// Like `partition_point`, but computed by a whole warp; all lanes get the result. Each round tests
-/// 32 indices at once, so four rounds search a range of a million indices. A single thread would
-/// wait for twenty dependent loads.
+/// 32 indices at once. A search in a range of a million indices thus takes four rounds of loads; in
+/// a single thread it would take twenty dependent loads.
 template <class Place, class Before>
 DEVICE Place warp_partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {
@@ -216,17 +216,17 @@ DEVICE int row_of_edge(u32 end, u32 edge) {
 
 // --- merge path ---------------------------------------------------------------------------------
 // Merging two sorted runs a and b corresponds to a path through a grid. A step down takes an entry
-// of a, and a step right takes an entry of b. After `diagonal` steps the path has reached a known
-// diagonal of the grid, and a binary search along that diagonal finds the exact point. So each
-// thread or tile can find the start of its part of the merge by itself, and all parts have the same
-// size. An entry of a comes before equal entries of b, so the merge is stable.
+// of a, and a step right takes an entry of b. All points that a path can reach after d steps lie on
+// one diagonal of the grid. A binary search along this diagonal finds the point that the path goes
+// through. So each thread or tile can find the start of its part of the merge by itself, and all
+// parts have the same size. An entry of a comes before equal entries of b, so the merge is stable.
 //
 // O. Green, R. McColl, D. Bader: GPU Merge Path (2012); S. Odeh et al.: Merge Path (2012).
 
 /// Returns how many of the first `diagonal` entries of the merged run come from run a. The other
 /// entries come from run b. The function b_first(i, j) returns whether entry j of b comes before
-/// entry i of a. Even if b_first does not define a consistent order, the result stays within both
-/// runs: it is at most min(a_count, diagonal), and at least max(0, diagonal - b_count).
+/// entry i of a. The result is at least max(0, diagonal - b_count) and at most
+/// min(a_count, diagonal), so it stays within both runs even if b_first is not a consistent order.
 template <class Count, class First>
 DEVICE Count merge_split(Count a_count, Count b_count, Count diagonal, First b_first) {
   const Count begin = diagonal > b_count ? diagonal - b_count : Count(0);

@@ -15,9 +15,9 @@ constexpr i32 NOBODY = -1;           // means that there is no neighbor
 constexpr i32 COLORS = WARP * WARP;  // number of colors in a set: a 32-bit word per lane
 constexpr int HELD = ColoringTuning::held;
 
-/// The array `places` contains the position of each vertex in the order. For each entry k, in row i
-/// and column j, sets places_of[k] to the position of vertex j, and sets the flag of entry k if
-/// vertex j comes before vertex i in the order.
+/// Visits all entries of the matrix: let (i, j) be the position of entry k. Sets places_of[k] to
+/// places[j], where places[v] is the position of vertex v in the order of the coloring. Sets flag k
+/// in `bits` if vertex j comes before vertex i in this order.
 template <class Op, class Offset>
 __global__ void flag_earlier(const Offset *__restrict__ indptr, i64 nrows,
                              const i32 *__restrict__ indices, const i32 *__restrict__ places,
@@ -42,7 +42,7 @@ struct Waiting {
   }
 
   /// Stores the neighbors indices[p], indices[p + 32], ... in the empty elements of `held`, as long
-  /// as p < end. Advances p beyond these entries.
+  /// as p < end. Sets p to the position of the lane's next neighbor.
   DEVICE void fill(const i32 *indices, i64 &p, i64 end) {
 #pragma unroll
     for (int k = 0; k < HELD; ++k) {
@@ -79,18 +79,19 @@ struct Waiting {
 };
 
 /// Returns the neighbor whose color the warp waits for next, or NOBODY if no neighbor is held.
-/// While the row has unread entries (in the lanes of `unread`), the result is any held neighbor.
-/// When that neighbor gets a color, about half of the held neighbors are likely to have one. Once
-/// the whole row is read, the result is the held neighbor that comes last in the order.
+/// While the row has unread entries (in the lanes of `unread`), the result is an arbitrary held
+/// neighbor. By the time that neighbor has a color, about half of the held neighbors are likely to
+/// have colors, which makes room for unread entries. After the whole row has been read, the result
+/// is the held neighbor that comes last in the order, because the warp needs all colors.
 DEVICE i32 choose_awaited(i32 some, i32 latest, u32 unread) {
   if (unread) return shuffle(some, __ffs(int(unread)) - 1);
   return warp_greatest(latest);
 }
 
-/// Collects the colors of all neighbors in the row from `begin` to `end` - 1. The warp polls one
-/// neighbor that has no color, and reads the colors of the other neighbors again only when that
-/// neighbor has a color. If all lanes polled, thousands of waiting warps would use up the bandwidth
-/// of the L2 cache, which the few working warps need.
+/// Collects the colors of all neighbors in the row from `begin` to `end` - 1. While neighbors have
+/// no color, one lane polls the color of one such neighbor. After that neighbor has got a color,
+/// the warp reads the colors of all waiting neighbors again. If all lanes polled, thousands of
+/// waiting warps would use up the bandwidth of the L2 cache, which the few working warps need.
 DEVICE void collect_row(const i32 *indices, i64 begin, i64 end, const i32 *colors, i32 base,
                         u32 *set) {
   set[lane()] = 0;
@@ -125,9 +126,9 @@ DEVICE bool store_least(i32 *color, i32 base, const u32 *set) {
   return some != 0;
 }
 
-/// Sets colors[t] to the color of vertex v = order[t]: the smallest color that no earlier neighbor
-/// of v has. Initially all colors are FREE. Row v of indptr and indices contains the positions of
-/// the earlier neighbors of v.
+/// Sets colors[t] to the color of vertex order[t]: the smallest color that none of its neighbors
+/// with a position before t has. Initially all colors are FREE. For v = order[t], row v of indptr
+/// and indices contains the positions of these neighbors in `order`.
 ///
 /// When a warp has finished its vertices, it takes the next ones in the order. So every vertex that
 /// a warp waits for is finished or in progress, and no deadlock is possible. Race: a warp may read

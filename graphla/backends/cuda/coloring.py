@@ -28,7 +28,7 @@ class ColoringTuning:
     # A warp takes the first `alone` vertices in the order one at a time. In the default order, by
     # descending degree, these vertices have the longest rows.
     alone: int = 1 << 16
-    # Number of vertices that a warp takes at a time after the first `alone` vertices.
+    # A warp takes all later vertices in groups of this many.
     together: int = 4
     held: int = 8  # number of neighbors without a color that a lane can hold
     nap: int = 20  # nanoseconds between two reads of a color that a warp waits for
@@ -40,14 +40,14 @@ TUNING = ColoringTuning()
 def color(a: Csr, numbers: Array) -> Array:
     """Return an int32 array with the color of each vertex.
 
-    The vertices are colored in descending order of their numbers in the array `numbers`. Each
-    vertex gets the smallest color that none of its neighbors has at that time.
+    The vertices are colored in an order in which numbers[v] descends. Each vertex gets the smallest
+    color that none of its neighbors has at that time.
     """
     n, count, tuning = a.nrows, size(a.nvals), current(TUNING)
     order, places = xp.argsort(-numbers).astype(np.int32), xp.empty(n, np.int32)
     places[order] = xp.arange(n, dtype=np.int32)
-    # Keep only those neighbors of each vertex that come before the vertex in the order. A warp that
-    # waits for the colors of these neighbors then reads less memory.
+    # Build a matrix that contains only those neighbors of each vertex that come before the vertex
+    # in the order. A warp that waits for the colors of these neighbors then reads less memory.
     none = xp.broadcast_to(xp.zeros(1, np.int8), (a.nvals,))
     before = Csr(n, n, a.indptr, xp.empty(a.nvals, np.int32), none)
     if a.nvals:

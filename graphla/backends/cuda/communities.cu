@@ -14,8 +14,9 @@
 // the kernels only sum the weights of its edges to its own community, which needs no table. A round
 // of label propagation has two halves, unless all vertices change at once. In each half, about half
 // of the vertices may change, and the kernels do not read the rows of the other vertices. All terms
-// of the sums are multiples of 1/2, so the sums are exact in any order. Race: all threads that find
-// a changed label store the same value 1 in `differs`.
+// of the sums are multiples of 1/2, which floating-point addition does not round. So the sums do
+// not depend on the order. Race: all threads that find a changed label store the same value 1 in
+// `differs`.
 #include "communities.cuh"
 
 namespace graphla {
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(Layout::table_block)
   for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
     Row row(all, step, k);
     if (!row.may_move) {
-      // This sum is computed faster with 16 loads in flight than with 8.
+      // Unroll by 16 instead of 8: 16 loads in flight make this sum faster.
       linked += row.weight_of(row.template own_part<16>(row.begin, WARP));
       if (lane() == 0) row.settle(Sum(0));
       continue;
@@ -169,7 +170,7 @@ __global__ void __launch_bounds__(Layout::long_block)
 /// The progress of the blocks that process the row of one hub. Both counts are zero before and
 /// after a round.
 struct Tally {
-  u32 taken;  // number of slots in use in the row's table
+  u32 taken;  // number of occupied slots of the row's table
   u32 done;   // number of parts of the row that are finished
 };
 
@@ -179,13 +180,14 @@ struct Tally {
 struct Hubs {
   const i64 *first_parts;  // row r consists of the parts first_parts[r] to first_parts[r + 1] - 1
   const i64 *first_slots;  // the table of row r begins at first_slots[r]
-  i32 *names;              // the labels in all tables
+  i32 *names;              // the tables of all rows, one after another: the label in each slot
   u64 *sums;               // the sum of weights for each label in `names`, as u32 or double
-  i32 *slots;              // row r's list of slots in use begins at first_parts[r] * part
+  i32 *slots;              // for each row r, from first_parts[r] * part on: its occupied slots
   Tally *tallies;          // the progress of each row
   i32 *best;               // the best label of each part
   u64 *scores;             // the score of each label in `best`
-  u64 *own;                // for each row, the weight that links its vertex to its own community
+  u64 *own;  // for each row, the total weight of edges from its vertex to the vertex's
+             // own community
 
   template <class Row> DEVICE Table<typename Row::Sum> table(const Row &row, i64 r) const {
     return {names + first_slots[r], (typename Row::Sum *)sums + first_slots[r],
@@ -194,7 +196,7 @@ struct Hubs {
 };
 
 /// Adds the sums in the table of a part to the table of row r. Appends each slot that was free
-/// before this addition to the row's list of slots in use. All lanes of a warp must call this.
+/// before this addition to the row's list of occupied slots. All lanes of a warp must call this.
 template <class Sum>
 DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hubs, i64 r) {
   for (int s = int(threadIdx.x); s < 1 << part.bits; s += int(blockDim.x)) {
@@ -241,10 +243,9 @@ __global__ void __launch_bounds__(Layout::hub_block)
   }
 }
 
-/// Row r has a list of the indices of the slots in use in its table. For the elements `from` to
-/// `to` - 1 of this list, the function reads the slots with these indices and clears them. The
-/// label in each slot is a candidate for the vertex of the row. Each thread keeps the best label of
-/// its slots in row.best.
+/// Reads and clears some slots of the table of row r: elements `from` to `to` - 1 of the row's list
+/// of occupied slots contain the indices of these slots. The label in each slot is a candidate for
+/// the vertex of the row. Each thread keeps the best label of its slots in row.best.
 template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u32 from, u32 to) {
   typedef typename Row::Sum Sum;
   const Table<Sum> table = hubs.table(row, r);
@@ -288,7 +289,8 @@ __global__ void __launch_bounds__(Layout::hub_block)
   for (i64 p = blockIdx.x; p < hubs.first_parts[all.count]; p += gridDim.x) {
     const i64 r = segment_of(hubs.first_parts, all.count, p), first = hubs.first_parts[r];
     const u32 taken = hubs.tallies[r].taken, from = u32(p - first) * Layout::part;
-    // The list of slots in use consists of `full` parts. A choice is stored for each part.
+    // The list of occupied slots is divided into `full` parts. One block finds the best label of
+    // each part and stores it for the final choice.
     const u32 full = (taken + Layout::part - 1) / Layout::part;
     Row row(all, step, r);
     if (from < taken) {
@@ -313,8 +315,8 @@ __global__ void __launch_bounds__(Layout::hub_block)
   add_inside<RULE>(step, linked);
 }
 
-/// Moves each vertex that has chosen another community, and updates the totals of the old and the
-/// new community.
+/// Moves each vertex v with chosen[v] != community[v] to community chosen[v], and updates the
+/// totals of its old and its new community.
 template <class Op>
 __global__ void move_vertices(const i32 *__restrict__ chosen, i64 n, const double *__restrict__ out,
                               const double *__restrict__ into, double *outs, double *intos,

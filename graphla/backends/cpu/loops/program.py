@@ -21,23 +21,26 @@ from graphla.backends.cpu.loops.placeholder_ops import call, prefetch, view
 
 ONE = np.uint64(1)
 
-# Numba compiles a function again for each literal argument. So np.int64 converts all integer
-# arguments and all constants that are passed to functions.
+# Numba compiles a function again for each integer literal that is passed to it. To avoid this, the
+# loops wrap integer literals and constants in np.int64 before they pass them to a function.
 
-# The fields of the program. The caller sets the fields in the first line.
+# The fields of the program. The caller sets the first nine fields, from STOP to NEAR.
 STOP, WIDE, WIDE_LIST, WIDE_PRODUCT, SPARSE, FIXED, FORCED, TRACED, NEAR = range(9)
 # Where and why the program has returned to its caller.
 AT, STATUS, STATEMENT, NEEDED, LINE, PHASE = range(9, 15)
 FAULT, FAULT_A, FAULT_B = range(15, 18)
-DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(18, 24)  # what a statement visits
-# The results of a statement's parts.
+# The indices that the current statement visits.
+DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(18, 24)
+# The results of the parts into which threads divide a statement.
 PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(24, 30)
 PUSHES, FRONTIER, EDGES, ALLOWED, COVERS = range(30, 35)  # the current product
-REST = 35  # for each part, an array of ROW indices
-ITEM = 36  # the position of an item in a stack
+REST = 35  # the address of one array that has room for a list of ROW indices per part
+ITEM = 36  # the position of the current item in its stack
 CODE_OF = 37  # the addresses of the functions in ENTRIES
 FIRST_RECORD = 42
-REAL_TOTAL = 2  # the position of a total in r; r[0] and r[1] are the operands of a fault
+# Positions in `r`: r[0] and r[1] are the operands of a fault, and r[REAL_TOTAL] is the float result
+# of a reduction.
+REAL_TOTAL = 2
 FIRST_REAL = 3
 
 # The fields of a slot.
@@ -45,34 +48,43 @@ VALUES, PRESENT, LIST, NVALS, LISTED, LENGTH = range(6)
 SLOT_FIELDS = 6
 EXACT, LOOSE = 1, 2
 
-# The indices that a statement visits: those in lists, those with an entry, or all.
+# The indices that a statement visits: those in the lists of the slots DOMAIN_0 and DOMAIN_1, those
+# at which DOMAIN_0 or DOMAIN_1 has an entry, or all.
 IN_LISTS, WITH_ENTRY, ALL = 0, 1, 2
 BLOCK = np.uint64(1024)  # maximum number of indices that `list_block` lists in one call
-WIDTH = 16  # number of elements of COUNTS that belong to a part
-ROW = np.int64(1032)  # length of the list of indices of a part
+WIDTH = 16  # number of elements of COUNTS that are reserved for each part
+ROW = np.int64(1032)  # capacity of each part's list of indices
 
-# The fields of a statement. REGION is the address of its region, the function that does the work
-# for a range of indices, and DIM is the place (position in `w`) of the number of indices. DIVISION
-# tells how threads divide the region, and WORK is the place of the amount of work, or -1 if this is
-# the number of indices. FORM is the form of a matrix that the statement reads. If CLEARS is not 0,
-# OUT is cleared before the region runs. FINISH tells what follows the region. The region writes
-# OUT, which is then exchanged with TARGET. SPARE is a second result, or the vector that a push
-# reads. FOLD is the address of the function that folds partial results. TARGETS and OPTIONS are the
-# places of two lists, each of which begins with its length: the slots that the region changes in
-# place, and the pairs of slots from which `choose_domain` chooses. IN_ORDER is not 0 if the order
-# of the indices matters. REALS is the position of the float operands in `r`. NUMBER is the number
-# of the region. The fields from PLACES on hold the places that the region reads, and its integer
-# operands. -1 stands for no place.
+# The fields of a statement. A place is a position in `w`; the place -1 means "none".
+# - REGION: the address of the function that does the work for a range of indices (the "region").
+# - DIM: the place of the number of indices.
+# - DIVISION: how threads divide the region.
+# - WORK: the place of the amount of work, or -1 if the amount equals the number of indices.
+# - FORM: the place of the matrix form (CSR or CSC) that the statement reads.
+# - CLEARS: not 0 if OUT is cleared before the region runs.
+# - FINISH: what `finish` does after the region.
+# - OUT: the slot that the region writes.
+# - SPARE: the slot of a second result, or of the vector that a push reads.
+# - TARGET: the slot with which OUT is exchanged in the end.
+# - FOLD: the address of the function that folds partial results.
+# - TARGETS: the place of the list of slots that the region changes in place.
+# - OPTIONS: the place of the list of pairs of slots from which `choose_domain` chooses one. Both
+#   lists begin with their length.
+# - IN_ORDER: not 0 if the order of the indices matters.
+# - SOURCE_LINE: the line of the statement in the source.
+# - REALS: the position of the float operands in `r`.
+# - NUMBER: the index of the region among the regions of the program.
+# - PLACES: the first of the fields that hold the region's own operands: places and integers.
 REGION, DIM, DIVISION, WORK, FORM, CLEARS, FINISH, OUT, SPARE, TARGET, FOLD = range(11)
 TARGETS, OPTIONS, IN_ORDER, SOURCE_LINE, REALS, NUMBER, PLACES = range(11, 18)
 
 # How threads divide a region: not at all; by indices; by stretches (STRETCH consecutive indices);
-# by the entries of the rows of a matrix; or by the number of products that the outputs of a push
-# receive.
+# into rows with about equal numbers of matrix entries; or into outputs of a push that together
+# receive about equal numbers of products.
 WHOLE, BY_INDICES, BY_STRETCHES, BY_ROWS, BY_OUTPUTS = range(5)
 # What `finish` does after a region: nothing; update the counts of its targets; count the entries of
-# a result; count and list them; store the counts of a scatter; fold partial results; or add up a
-# count.
+# a result; count and list them; store the counts of a scatter; fold partial results; or add up the
+# counts of the parts.
 DONE, UPDATE, RESULT, LISTED_RESULT, SCATTER, REDUCTION, COUNT = range(7)
 
 # The fields of a product: the vector, the places of its size and of the size of the result, the
@@ -81,31 +93,34 @@ U, U_DIM, OUT_DIM, MATRIX, PUSH_FORM, PULL_FORM, PUSHING, PULLING = range(8)
 STOPS, IS_FLOAT, IS_WIDE = range(8, 11)
 PRODUCT_FIELDS = 11
 
-# The fields of a matrix: those of its two forms, CSR and CSC, and then two numbers. The array
-# FIRSTS contains a column of each row, or -1 for an empty row.
+# The fields of a matrix: the FORM_FIELDS fields of its CSR, the same fields of its CSC, and then
+# ENTRIES_OF and LOSS. Element i of the array FIRSTS is a column in which row i has an entry, or -1
+# if row i is empty.
 INDPTR, INDICES, WEIGHTS, FIRSTS, HELD = range(5)
 FORM_FIELDS = 5
 ENTRIES_OF, LOSS = 10, 11
 MATRIX_FIELDS = 12
 
 # The fields of a stack. Item k has the entries STARTS[k] to STARTS[k + 1] - 1.
-# Items 0 to LOWEST - 1 have never been removed.
+# Items 0 to LOWEST - 1 are still those that the stack contained at the start of the run.
 STACK_INDICES, STACK_VALUES, STACK_STARTS, STACK_COUNT, ROOM, STACK_ROOM, LOWEST = range(7)
 STACK_FIELDS = 7
 
-# Why the program has returned to its caller, or 0 if it continues. If STOP is set, it also returns
-# with 0.
+# The values of STATUS: why the program has returned to its caller. GOES_ON means that the program
+# continues, or that it has returned because STOP is set.
 GOES_ON, FINISHED, FAULTED, SPREAD, NEEDS_FORM, NEEDS_ROOM, RECORDS = range(7)
-AFTER_REGION, AFTER_RECORD = 1, 2  # values of PHASE: the next step of a statement
+AFTER_REGION, AFTER_RECORD = 1, 2  # values of PHASE: where to continue a statement
 
 STRETCH = np.uint64(1 << 14)  # number of consecutive indices per partial result of a reduction
 NOT_FULL, OUT_OF_RANGE, DUPLICATE, NO_ITEM, BAD_INDEX = range(5)  # faults of statements
 
-# The number of the first fault that a program defines; its other faults have lower numbers.
+# The faults that a program defines are numbered downwards from FIRST_FAULT.
 FIRST_FAULT = -100
 
 PUSH, PULL = 1, 2
-# Costs, in units of the cost of one entry that a pull reads.
+# Estimated costs, in units of the cost of one entry that a pull reads: of an entry that a push
+# reads, of an entry that a pull reads if it may stop early, and of building a missing form (per
+# entry and row).
 PUSHED, STOPPING, MISSING = 2.0, 0.6, 5.0
 
 ENTRIES = ("clear", "list_entries", "list_block", "launch", "multiply")
@@ -209,7 +224,7 @@ def settle(w, slot, adds, removes):
         w[slot + LISTED] = LOOSE
 
 
-# --- the indices that a statement visits ----------------------------------------------------------
+# --- choice of the indices that a statement visits ------------------------------------------------
 
 
 def choose_domain(statement, n, w, r):
@@ -242,8 +257,8 @@ def choose_domain(statement, n, w, r):
         w[DOMAIN] = ALL if least * 4 > n * 3 or one < 0 else WITH_ENTRY
         return
     if w[FIXED] != 0 and w[statement + IN_ORDER] != 0:
-        # The sums must have the same rounding in each run, so the statement visits the indices in
-        # order.
+        # A list may have any order. To round sums in the same way in each run, the statement visits
+        # the indices in ascending order instead.
         w[DOMAIN] = WITH_ENTRY if one >= 0 else ALL
         return
     w[DOMAIN], w[SIZE], w[LENGTH_0], w[APPENDS] = IN_LISTS, 0, 0, 1
@@ -482,8 +497,8 @@ def covers_rows(product, w):
     if w[product + STOPS] != 0 or w[form + HELD] == 0 or w[u + NVALS] * 4 < n:
         return False
     present = view(w[u + PRESENT], n, np.bool_)
-    # If a row is not empty, its two int64 offsets differ by less than 2^32, so their low halves
-    # differ.
+    # It is enough to compare the low halves of int64 offsets: a row has fewer than 2^32 entries, so
+    # the offsets of its begin and its end differ in their low halves unless the row is empty.
     step = np.uint64(2 if w[product + IS_WIDE] != 0 else 1)
     halves = view(w[form + INDPTR], (n + 1) * np.int64(step), np.int32)
     for k in range(np.uint64(n)):
@@ -625,10 +640,10 @@ def read_item(stack, slot, n, values, stack_values, w, r):
     return GOES_ON
 
 
-# --- scalars, which follow the rules of Python ----------------------------------------------------
-# Where Python would raise an exception, these functions store their number and their operands in
-# the fields of the fault. The caller then calls the corresponding Python function, which raises the
-# exception.
+# --- operations on scalars, with the same results as in Python ------------------------------------
+# Where Python would raise an exception, such a function records a fault instead: it stores its own
+# code (ADD, SUB, ...) and its operands. The program's caller then calls the corresponding Python
+# function with these operands, which raises the exception.
 
 (
     ADD,
@@ -706,8 +721,8 @@ def fail_float(w, r, function, x, y):
     return 0.0
 
 
-# The compiler may assume that sums and products of signed integers do not overflow. So these
-# functions test for an overflow before the operation, or operate on unsigned integers.
+# The compiler may assume that sums and products of signed integers do not overflow. So the
+# functions below check for overflow first, or compute with unsigned integers.
 
 
 def add_int(w, x, y):
@@ -860,7 +875,7 @@ def remainder(x, y):
 
 
 def to_int(w, r, function, x, whole):
-    """Return `whole`, which a rounding function has computed from the float x, as an integer."""
+    """Convert `whole`, the result of rounding the float x, to an integer."""
     if x != x or whole >= 9223372036854775808.0 or whole < -9223372036854775808.0:
         fail_float(w, r, function, x, 0.0)
         return np.int64(0)
@@ -897,8 +912,8 @@ def mod_float(w, r, x, y):
 
 
 def checked(w, r, function, x, y, z):
-    """Return z, the value of a function of module math or of x ** y. Record a fault if Python would
-    raise an exception instead."""
+    """Return z, the result of x ** y or of a math function. Record a fault if Python would raise an
+    exception instead."""
     if z - z == 0 or (z != z and (x != x or y != y)):
         return z
     if z == z and not (x - x == 0 and y - y == 0):
@@ -927,7 +942,8 @@ def fit_int(w, x, least, most, dtype):
 
 
 def fit_float(w, r, x, least, most, dtype):
-    """Return the float x. Record a fault if its integer part does not fit a dtype."""
+    """Return the float x. Record a fault if its integer part does not fit the integer dtype whose
+    code is `dtype` and whose range is `least` to `most`."""
     if not (least - 1.0 < x and x < most + 1.0):
         fail_float(w, r, FIT_FLOAT, x, np.float64(dtype))
         return 0.0

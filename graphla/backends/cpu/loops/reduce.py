@@ -14,7 +14,7 @@ from graphla.backends.cpu.loops.placeholder_ops import (
 
 ONE = np.uint64(1)
 SHORT = 4
-"""Maximum number of values of a row that is combined without a branch on its length."""
+"""Rows of at most this many values are combined without a branch on their length."""
 ROOM = SHORT + 1
 """Number of possible lengths of a row with at most SHORT values."""
 STRETCH = np.uint64(1 << 10)
@@ -43,11 +43,11 @@ def fold(values, begin, end, step):
 
 
 def rows(indptr, values, out_values, step, start, stop):
-    """Combine the values of each of the rows `start` to `stop` - 1; `values` must not be empty.
+    """Combine the values within each of the rows `start` to `stop` - 1; `values` is not empty.
 
-    A row of at most SHORT values is combined without a branch that depends on its length, which the
-    processor would mispredict: the loop stores the total of the first k values for each k up to
-    SHORT, and then reads the total for the length of the row.
+    For a row of at most SHORT values, the loop stores the total of the first k values for each k up
+    to SHORT, and then reads the total for the length of the row. This avoids a branch on the
+    length, which the processor would often mispredict.
     """
     step = np.uint64(step)
     last = np.uint64(indptr[-1]) - ONE

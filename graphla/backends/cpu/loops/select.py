@@ -16,11 +16,10 @@ def flag(indptr, indices, values, thunk, out_flags, step, start, stop):
 
 
 def look_up(indptr, indices, m_indptr, m_indices, out_flags, start, stop):
-    """Flag the entries in rows start..stop of a matrix at whose positions the matrix M also has
-    entries.
+    """Flag each entry (i, j) of a matrix A, in rows start..stop, if M(i, j) is also an entry.
 
-    If a row of M is much longer than the same row of the matrix, the loop searches the row of M for
-    each index instead of merging the two rows.
+    `indptr` and `indices` belong to A. If a row of M is much longer than the same row of A, the
+    loop searches the row of M for each index instead of merging the two rows.
     """
     for i in range(np.uint64(start), np.uint64(stop)):
         p, end = np.uint64(indptr[i]), np.uint64(indptr[i + ONE])
@@ -66,8 +65,9 @@ def keep(
     """Copy the flagged entries in rows start..stop. `part_ends` holds the number of flagged entries
     up to the end of each part.
 
-    If `has_values` is 0, the values are not copied. Each step writes an entry, but the next step
-    overwrites it unless it is flagged. This avoids a branch that the processor would mispredict.
+    If `has_values` is 0, the values are not copied. The loop writes every entry, but advances the
+    write position only past flagged entries. This avoids a branch that the processor would often
+    mispredict.
     """
     to, end = np.uint64(part_ends[part]), np.uint64(part_ends[part + 1])
     for i in range(np.uint64(start), np.uint64(stop)):

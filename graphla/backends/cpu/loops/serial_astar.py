@@ -1,4 +1,4 @@
-"""A search for one vertex that follows estimates of the remaining distance.
+"""A* search: a search for a single target, guided by estimates of the remaining distance.
 
 This loop also runs as plain Python on lists (see `serial`).
 """
@@ -42,15 +42,19 @@ def search(
 ):
     """Run A* from `source`, until the target leaves the heap (Hart, Nilsson and Raphael, 1968).
 
-    a_estimates[v] estimates the distance from v to the target, and its last element is the maximum
-    length of a path. `out_parents` is -1 at first, and receives the parents; the source is its own
-    parent. kept_lengths[v] is the length of the best known path to v; it is -1 at first. Return 1
-    if the target was found, 0 if there is no path, and -1 if the heap, which has `room` elements,
-    is full.
+    a_estimates[v] estimates the distance from v to the target. The last element of `a_estimates` is
+    the maximum length of a path. `out_parents` is -1 at first, and receives the parents; the source
+    is its own parent. kept_lengths[v] is the length of the best known path to v, and -1 at first.
+    The heap has `room` elements. Return 1 if the target was found, 0 if there is no path, and -1 if
+    the heap is full.
 
-    Element i of the heap consists of five values: the estimated length of a path to the target,
-    kept_keys[2 * i]; the length of this path up to a vertex, kept_keys[2 * i + 1]; and in
-    `kept_items` the number of the insertion, this vertex and its parent.
+    Each element of the heap stands for a path from the source to some vertex v. Element i consists
+    of:
+    - kept_keys[2 * i]: the length of the path plus the estimated distance from v to the target;
+    - kept_keys[2 * i + 1]: the length of the path;
+    - kept_items[3 * i]: the number of earlier insertions into the heap;
+    - kept_items[3 * i + 1]: v;
+    - kept_items[3 * i + 2]: the parent of v on the path.
     """
     most = a_estimates[len(a_estimates) - 1]
     kept_keys[0] = 0

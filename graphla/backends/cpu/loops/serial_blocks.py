@@ -22,9 +22,10 @@ def blocks(
     """Number the biconnected components, and return how many there are (Hopcroft and Tarjan, 1973).
 
     The matrix is symmetric. `out_order` receives the position of each vertex in the order of
-    discovery, counted from 1. At first it is 0. In the search tree, a component consists of the
-    edges below one vertex, its head. `out_blocks[v]` is the component of the edge from the parent
-    of v to v, and -1 if v is a root. `out_heads[k]` is the head of component k.
+    discovery, counted from 1. At first it is 0. The head of a component is the vertex of the
+    component that is nearest to the root of the search tree. `out_blocks[v]` is the component of
+    the edge from the parent of v to v, and -1 if v is a root. `out_heads[k]` is the head of
+    component k.
 
     low(v) is the smallest order among v and the vertices that edges outside the search tree connect
     to v or to a descendant of v. `path` lists the vertices from the root to the current vertex, and

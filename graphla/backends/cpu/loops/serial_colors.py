@@ -1,10 +1,11 @@
-"""Find orders for a greedy coloring, and colorings that need more than an order of the vertices.
+"""Find vertex orders for greedy coloring, and run greedy colorings whose order or colors depend on
+the colors chosen so far.
 
 The matrices are symmetric. Each heap is a binary heap of integers, with the smallest one first. An
-element is q n + r with 0 <= r < n, where n is the number of vertices: r stands for a vertex, and
-smaller values of q come first. If the q of a vertex decreases, the loop inserts a new element. The
-old element leaves the heap later; the loop then skips it, because the vertex is already done. So a
-heap needs room for n elements plus one element for each entry of the matrix.
+element is q * n + r with 0 <= r < n, where n is the number of vertices: r stands for a vertex, and
+q is its priority; the smallest q comes first. If the q of a vertex decreases, the loop inserts a
+new element. The old element leaves the heap later; the loop then skips it, because the vertex is
+already done. So a heap needs room for n elements plus one element for each entry of the matrix.
 
 These loops also run as plain Python on lists (see `serial`).
 """
@@ -23,7 +24,7 @@ def insert(kept_heap, size, item):
 
 
 def remove_first(kept_heap, size):
-    """Move the first item of a heap to the position `size`, where `size` items remain."""
+    """Remove the first item of a heap of size + 1 items, and store it at position `size`."""
     first, item, i = kept_heap[0], kept_heap[size], 0
     while 2 * i + 1 < size:
         child = 2 * i + 1
@@ -133,14 +134,15 @@ def saturation(
     kept_heap,
     kept_stop,
 ):
-    """Repeatedly color a vertex whose neighbors have the most different colors (D. Brelaz, 1979).
+    """Color the vertices in the order of saturation (D. Brelaz, 1979): repeatedly color a vertex
+    whose neighbors have the largest number of distinct colors.
 
     Among several such vertices, the one of least rank is colored. Each vertex gets the smallest
     color that no neighbor has. `a_ranks` holds the ranks of the vertices, and `a_by_rank` lists the
-    vertices by rank. `out_colors` is -1 at first. `kept_counts[v]` is the number of different
-    colors of the neighbors of v; these colors are at the beginning of the row of v in `kept_seen`.
-    `kept_marks[c]` is n - i if the i-th vertex to be colored has a neighbor of color c. Counts and
-    marks are 0 at first, and there are n + 1 marks.
+    vertices by rank. `out_colors` is -1 at first. `kept_counts[v]` is the number of distinct colors
+    of the neighbors of v; these colors are at the beginning of the row of v in `kept_seen`. To mark
+    the colors of the neighbors of the next vertex, the loop sets their elements of `kept_marks` to
+    the number of uncolored vertices. Counts and marks are 0 at first, and there are n + 1 marks.
     """
     n = len(out_colors)
     size, left = 0, n
@@ -185,8 +187,8 @@ def interchange(
     A vertex gets the smallest color that no neighbor has. If this color is new, the loop looks for
     two colors c and d such that no path of vertices of these colors connects a neighbor of color c
     to a neighbor of color d. It then exchanges c and d on all such paths from neighbors of color c,
-    and gives the vertex the color c (Syslo, Deo and Kowalik, 1983). The first such pair is used,
-    where c < d, and smaller values of c come first.
+    and gives the vertex the color c (Syslo, Deo and Kowalik, 1983). The loop tries the pairs with
+    c < d in lexicographic order.
 
     `out_colors` is -1 at first. `kept_marks[c]` is t + 1 if the t-th vertex has a neighbor of color
     c, and `kept_visits[v]` is k if the k-th search visited v; both are 0 at first. `kept_chain`

@@ -40,7 +40,8 @@ def longest(a_indptr, a_indices, a_values, a_order, out_lengths, out_parents, ke
     """Find the longest path that ends at each vertex. A path may begin anywhere.
 
     `a_order` lists all vertices in a topological order. At first all lengths are 0, and each vertex
-    is its own parent. `step` is 0 if all values are equal, otherwise 1.
+    is its own parent. The length of entry p is a_values[p * step]: `step` is 0 if all entries have
+    the same length, otherwise 1.
     """
     for t in range(len(a_order)):
         if t & BATCH == 0 and kept_stop[0]:

@@ -110,12 +110,11 @@ def find_cycle(
 ):
     """Search depth-first from each root until an entry leads back to a vertex on the path.
 
-    a_edges[p] is the number of the edge of entry p; the two entries of an undirected edge have the
-    same number. The search does not return along the edge by which it reached a vertex. The color
-    of each vertex is 0 at first, 1 while the vertex is on the path, and 2 after the search has left
-    it. kept_entries[v] is the entry that led to v. Return the number of vertices on `kept_path`;
-    the entry kept_next[0] leads from the last of them back to the path. Return 0 if there is no
-    cycle.
+    Entry p of the matrix belongs to edge a_edges[p]; an undirected edge has two entries. The search
+    does not return along the edge by which it reached a vertex. The color of each vertex is 0 at
+    first, 1 while the vertex is on the path, and 2 after the search has left it. kept_entries[v] is
+    the entry that led to v. Return the number of vertices on `kept_path`; the entry kept_next[0]
+    leads from the last of these vertices back to the path. Return 0 if there is no cycle.
     """
     turns = 0
     for root in a_roots:
@@ -171,7 +170,8 @@ def swap(kept_keys, kept_heap, i, j):
 
 
 def insert(kept_keys, kept_heap, base, size, mark, v):
-    """Insert vertex v into the heap that begins at `base`; its key is at base + size."""
+    """Insert vertex v into the heap of `size` elements that begins at `base`. The caller has stored
+    the key of v in kept_keys[base + size]."""
     i = size
     kept_heap[2 * (base + i)] = mark
     kept_heap[2 * (base + i) + 1] = v
@@ -184,8 +184,8 @@ def insert(kept_keys, kept_heap, base, size, mark, v):
 
 
 def remove_first(kept_keys, kept_heap, base, size):
-    """Move the first element of a heap of size + 1 elements to the end, behind the `size` elements
-    that remain in the heap."""
+    """Remove the first element of a heap of size + 1 elements, and store it at position `size` of
+    the heap."""
     swap(kept_keys, kept_heap, base, base + size)
     i, j = 0, 1
     while j < size:
@@ -213,15 +213,15 @@ def nearest_first(
 ):
     """Run Dijkstra's algorithm from the first `count` vertices in `out_order`.
 
-    `out_order` receives the vertices in the order of their lengths. Vertices of equal length are in
-    the order in which these lengths were found. Each source is its own parent and has length 0. The
-    parents of all other vertices are -1 at first. Lengths above `a_cutoff[0]` are ignored. If
-    `target` is not -1, the search ends when the length of `target` is final. Return the number of
-    final lengths.
+    `out_order` receives the vertices in order of distance. Vertices at equal distance are in the
+    order in which the search found these distances. Each source is its own parent and has distance
+    0. The parents of all other vertices are -1 at first. Paths longer than `a_cutoff[0]` are
+    ignored. If `target` is not -1, the search ends when the distance of `target` is final. Return
+    the number of final distances.
 
-    Element i of the heap consists of a length `kept_keys[i]`, a number `kept_heap[2 * i]` that
-    increases with each insertion, and a vertex `kept_heap[2 * i + 1]`. The heap has room for each
-    source and each entry.
+    Element i of the heap consists of a path length `kept_keys[i]`, a number `kept_heap[2 * i]` that
+    increases with each insertion, and a vertex `kept_heap[2 * i + 1]`. The heap has room for one
+    element per source and per matrix entry.
     """
     size, mark, final, turns = count, count, 0, 0
     for t in range(count):
@@ -259,11 +259,12 @@ def meet(a_indptr, a_indices, out_parents, kept_queue, kept_stop, source, target
     """Search level by level from both ends. Each step searches the next level from the end whose
     last level has fewer vertices.
 
-    Let n be half the size of `out_parents`, which is -1 at first. Its first half receives the
-    parents of the search from `source`, and its second half those of the search from `target`. Each
-    end is its own parent. The search from `target` reads row v + shift for vertex v: `shift` is 0
-    if the graph is undirected; otherwise it is n, and the rows from n on list predecessors. Return
-    a vertex that both searches have found, or -2 if there is none.
+    `out_parents` has 2 n elements, where n is the number of vertices. All elements are -1 at first.
+    The first n elements receive the parents in the search from `source`, and the other n elements
+    those in the search from `target`. `source` and `target` are their own parents. The search from
+    `target` reads row v + shift for vertex v. `shift` is 0 if the graph is undirected. Otherwise
+    `shift` is n, and row n + v contains the predecessors of v. Return a vertex that both searches
+    have found, or -2 if there is none.
     """
     n = len(out_parents) // 2
     kept_queue[0] = source
@@ -310,7 +311,7 @@ def meet_nearest(
     target,
     shift,
 ):
-    """Run Dijkstra's algorithm alternately from both ends, until both have the same final vertex.
+    """Run Dijkstra's algorithm alternately from both ends until both have settled the same vertex.
 
     The arguments are those of `meet`, and a_values[e] is the length of entry e. If p is the parent
     of a vertex x, out_parents[x] is p while the length of x is not final, and -2 - p afterwards.

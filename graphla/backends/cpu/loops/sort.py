@@ -1,8 +1,8 @@
 """Sort each segment of an array by a stable merge sort with an arbitrary comparison function. Short
 runs are sorted by insertion, and then merged in pairs.
 
-Each step writes every element exactly once, even if the comparison `before` is not an order
-relation.
+Even if the comparison `before` is not an order relation, the result is a permutation of the
+elements.
 """
 
 import numpy as np
@@ -47,8 +47,8 @@ def sort_four(values, to_values, to_places, begin, end):
     x, i, y, j = swap(x, i, y, j, (b <= last) & before(y, x))
     y, j, z, k = swap(y, j, z, k, (c <= last) & before(z, y))
     x, i, y, j = swap(x, i, y, j, (b <= last) & before(y, x))
-    # All values beyond the end are written to the last position. The value that belongs there is
-    # written last.
+    # If there are fewer than four values, the surplus ones are written to the last position first.
+    # The value that belongs there then overwrites them.
     to_values[min(d, last)], to_places[min(d, last)] = w, m
     to_values[min(c, last)], to_places[min(c, last)] = z, k
     to_values[min(b, last)], to_places[min(b, last)] = y, j
@@ -56,7 +56,7 @@ def sort_four(values, to_values, to_places, begin, end):
 
 
 def swap(x, i, y, j, is_needed):
-    """Return both values with their positions. If `is_needed`, exchange them."""
+    """Return two values with their positions: (y, j, x, i) if `is_needed`, else (x, i, y, j)."""
     return (
         y if is_needed else x,
         j if is_needed else i,

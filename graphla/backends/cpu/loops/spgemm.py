@@ -31,7 +31,8 @@ class Rows(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """A set of columns as a two-level bit map (see `loops/marks`), and one value per column."""
+    """The columns that have a value in the current row, as a two-level bit map (see `loops/marks`),
+    and an array with one value per column."""
 
     bits: Any
     summary: Any
@@ -105,7 +106,8 @@ def dot(
 ):
     """Compute the result of `saxpy` with one dot product for each entry of P.
 
-    For the current row i, kept_places[k] is 1 + the position of A(i, k) in the row.
+    For the current row i, kept_places[k] is 1 + the position of A(i, k) in the row, or 0 if A(i, k)
+    is not an entry.
     """
     a_indptr, a_indices, a_values = a
     bt_indptr, bt_indices, bt_values = bt

@@ -1,4 +1,4 @@
-"""Push: each entry u(k) is multiplied with row k of A, and the products are added to the outputs.
+"""Push: each entry u(k) is multiplied by row k of A, and the products are added to the outputs.
 
 w(o) = (+)_k term(A(k, o), u(k)), at outputs that the mask allows. Terms are added in the order of
 u's entries. The mask is tested before any multiplication. A call computes only the outputs
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
 
 
 class Sparse(NamedTuple):
-    """The entries of a vector."""
+    """A sparse vector: the indices and the values of its entries."""
 
     indices: Any
     values: Any
@@ -42,7 +42,7 @@ class Reached(NamedTuple):
 
 
 def bisect(indices, begin, end, least):
-    """Return the first position in begin..end whose index is at least `least`."""
+    """Return the first p in begin..end - 1 with indices[p] >= least, or `end` if there is none."""
     while begin < end:
         middle = (begin + end) >> ONE
         if np.uint64(indices[middle]) < least:
@@ -78,9 +78,8 @@ def push_sparse(
     """Compute the outputs first..last - 1. Mark the outputs that u reaches in a two-level bit map.
 
     Return the number of outputs that this call has marked. The value kept_values[o] is valid only
-    if output o is marked. `limit` bounds the number of matrix entries in the rows at which u has an
-    entry. If `limit` is positive and this number exceeds `limit`, the call changes nothing and
-    returns the negated number.
+    if output o is marked. Let e be the number of matrix entries in the rows k with an entry u(k).
+    If `limit` > 0 and e > `limit`, the call changes nothing and returns -e.
     """
     indptr, indices, values = a
     u_indices, u_values = u
@@ -179,9 +178,9 @@ def push_small(
     """Compute all outputs as a bitmap. If few matrix entries are read, convert the bitmap to a list
     of entries.
 
-    The bitmap is converted if the rows k with an entry u(k) contain at most `most` matrix entries
-    in total. In this case, return the number of entries in the list. Otherwise return -1 minus the
-    number of entries in the bitmap.
+    Let c be the number of entries of the result. If the rows k with an entry u(k) contain more than
+    `most` matrix entries in total, return -1 - c and leave the bitmap. Otherwise convert the bitmap
+    and return c.
     """
     out_present[:] = False
     count = push_bitmap(

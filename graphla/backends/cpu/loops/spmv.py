@@ -22,7 +22,7 @@ from graphla.backends.cpu.loops.placeholder_ops import (
 
 ONE = np.uint64(1)
 BLOCK = 512
-ROOM = BLOCK + 1  # spare room: the loops write an index before deciding whether to keep it
+ROOM = BLOCK + 1  # one spare element: loops write an index before deciding whether to keep it
 
 
 class Rows(NamedTuple):
@@ -34,7 +34,8 @@ class Rows(NamedTuple):
 
 
 class Firsts(NamedTuple):
-    """A matrix in CSR, and the column of the first entry of each row, or -1 if the row is empty."""
+    """A matrix in CSR with an additional array: firsts[i] is the column of the first entry of row
+    i, or -1 if row i is empty."""
 
     indptr: Any
     indices: Any
@@ -109,10 +110,10 @@ def pull_any(
     """Compute the result of `pull` for a semiring under which a single term determines an output.
 
     The loop processes blocks of rows. First it reads only the first entry of each row, which
-    determines most outputs. It lists the other outputs of the block without a branch, so that the
-    memory accesses for different rows overlap. firsts[o] is the column of the first entry of row o,
-    or -1 if the row is empty. Unlike the first entries in the CSR arrays, these columns are
-    contiguous in memory.
+    determines most outputs. It collects the remaining outputs of the block in a list without
+    branching, so that the memory accesses for different rows overlap. firsts[o] is the column of
+    the first entry of row o, or -1 if the row is empty. Unlike the first entries in the CSR arrays,
+    these columns are contiguous in memory.
     """
     indptr, indices, firsts, values = a
     u_present, u_values = u

@@ -55,8 +55,8 @@ def label(
             while p < end:
                 other = kept_low[np.uint64(a_indices[p])]
                 if other == 0:
-                    # Visit this neighbor before the rest of the row is read. Reading continues at
-                    # the same edge when the search returns to v.
+                    # Visit this neighbor first. When the search returns to v, it resumes at this
+                    # entry of the row.
                     found = a_indices[p]
                     break
                 low = min(low, other)

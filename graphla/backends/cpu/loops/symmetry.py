@@ -2,11 +2,11 @@
 
 The loop reads the rows in order. Each row j has a cursor, which starts at the row's first entry to
 the right of the diagonal. For each entry (i, j) with j < i, the entry at the cursor of row j must
-be in column i; the cursor then advances. The pass ends after the first row with an entry that lacks
-its counterpart.
+be in column i; the cursor then advances. The pass ends after the first row that contains an entry
+without a counterpart.
 
-Each part of the loop processes the columns start..stop of the lower triangle, and thus the rows
-start..stop of the upper triangle. Parts share only the flag that stops all parts.
+Each part of the loop compares columns start..stop of the lower triangle with rows start..stop of
+the upper triangle. The parts share only the flag that stops all parts.
 """
 
 import numpy as np
@@ -34,10 +34,10 @@ def is_nan(bits, mask, infinity):
 
 
 def compare(indptr, indices, bits, kept_cursor, kept_stop, reads, mask, infinity, start, stop):
-    """Return SAME, SAME_PATTERN (same pattern, different values) or DIFFERENT.
+    """Return SAME, SAME_PATTERN (same pattern, different values) or DIFFERENT (different patterns).
 
-    The array `bits` holds the values reinterpreted as integers. It is read only if `reads` is not
-    zero; otherwise only the patterns are compared.
+    The array `bits` holds the values reinterpreted as integers. If `reads` is 0, `bits` is not
+    read, and only the patterns are compared.
     """
     n, last_place = indptr.size - 1, np.uint64(max(indices.size - 1, 0))
     has_same_values = True
@@ -51,7 +51,8 @@ def compare(indptr, indices, bits, kept_cursor, kept_stop, reads, mask, infinity
         lower_end, limit = begin, min(row, stop)
         while lower_end < end and indices[lower_end] < limit:
             lower_end += ONE
-        # A cursor may advance past the end of its row. The last loop detects such a cursor.
+        # A cursor that advances past the end of its row is not detected here, but by the loop over
+        # the cursors below.
         difference = 0
         if reads and has_same_values:
             differences = 0

@@ -12,12 +12,13 @@ import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import exchange, fetch_add, watch
 
-# Positions in the array `team`. All threads often access the first three, so each has a cache line.
+# Positions in the array `team`. All threads often access the first three elements, so each of these
+# elements has its own cache line.
 STEP_NUMBER = np.uint64(0)  # odd while a step is open; incremented when a step is opened or closed
 INSIDE = np.uint64(16)  # the number of helpers that are currently in the step
 NEXT_CHUNK = np.uint64(32)  # the first element of the next chunk
 KIND = np.uint64(48)  # the kind of the step, one of the loop's constants
-SUM = np.uint64(49)  # the sum of the threads' results
+SUM = np.uint64(49)  # the sum of the results that the threads have computed in the step
 ARGUMENT = np.uint64(50)  # a number that the leader passes to the helpers
 TEAM_WORDS = 64  # the length of the array `team`
 OVER = -1  # the value of team[STEP_NUMBER] after the last step
@@ -42,8 +43,8 @@ def dismiss(team):
 
 
 def enter(team, stop, last):
-    """Wait for an open step other than number `last`, and enter it. Return its number, or OVER if
-    the loop has ended or a stop is requested."""
+    """Wait until a step other than step `last` is open, and enter it. Return the number of the
+    entered step, or OVER if the loop has ended or a stop is requested."""
     while True:
         step = watch(team, STEP_NUMBER)
         if step == OVER or stop[0]:
@@ -61,5 +62,6 @@ def leave(team):
 
 
 def take_chunk(team, size):
-    """Return the first element of the next chunk, which has `size` elements."""
+    """Take the next `size` elements of the step as a chunk, and return the index of the first one.
+    The index exceeds the last element if none is left."""
     return fetch_add(team, NEXT_CHUNK, size)

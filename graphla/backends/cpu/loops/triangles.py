@@ -1,4 +1,4 @@
-"""Triangles: L holds each edge once, and each triangle consists of three of its entries.
+"""Count triangles with a matrix L that contains each edge once. A triangle is three entries of L.
 
 The rank of a vertex is its position when the vertices are sorted by descending degree; among equal
 degrees, the smaller number comes first. Row r of L belongs to the vertex with rank r, and lists the
@@ -24,7 +24,7 @@ WORDS = 128
 TOP = 64 * WORDS
 """Number of ranks that a bitmap covers."""
 SHORT = np.uint64(32)
-"""Maximum number of entries of a row that are looked up one by one even if the row has a bitmap."""
+"""Rows of at most this many entries are looked up entry by entry, even if they have a bitmap."""
 ODD_BITS = np.uint64(0x5555555555555555)
 ODD_PAIRS = np.uint64(0x3333333333333333)
 ODD_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -34,9 +34,9 @@ ONES = np.uint64(0x0101010101010101)  # one in each byte
 def count_in_short_rows(indptr, indices, kept_support, stop_flag, most, start, stop):
     """Return the number of triangles whose vertex with the highest number is in start..stop.
 
-    The loop merges the rows of the matrix, and does not need L. If a row has more than `most`
-    entries, return UNFIT. If HAS_SUPPORT is set, count the triangles of each edge in
-    `kept_support`, at its entry below the diagonal.
+    The loop intersects rows of the matrix by merging them, and does not need L. If a row has more
+    than `most` entries, return UNFIT. If HAS_SUPPORT is set, also count the triangles of each edge:
+    kept_support[p] belongs to the edge whose entry below the diagonal is entry p.
     """
     total = 0
     for u in range(np.uint64(start), np.uint64(stop)):
@@ -45,7 +45,7 @@ def count_in_short_rows(indptr, indices, kept_support, stop_flag, most, start, s
         begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
         if np.int64(end - begin) > most:
             return UNFIT
-        # A triangle at column v needs a smaller column of row u, so skip the first column.
+        # A triangle u > v > w needs a column w < v in row u, so v is not the first column.
         for p in range(begin + ONE, end):
             v = np.uint64(indices[p])
             if v >= u:
@@ -67,12 +67,12 @@ def count_in_short_rows(indptr, indices, kept_support, stop_flag, most, start, s
 
 
 def rank(indptr, kept_counts, out_ranks):
-    """Write the rank of each vertex. `kept_counts` has an element per degree up to n + 1."""
+    """Write the rank of each vertex. `kept_counts` has one element for each degree up to n + 1."""
     n = np.uint64(out_ranks.size)
     kept_counts[:] = 0
     for u in range(n):
         kept_counts[indptr[u + ONE] - indptr[u]] += 1
-    higher = 0  # the number of vertices of higher degree
+    higher = 0  # the number of vertices whose degree exceeds `degree`
     for d in range(kept_counts.size):
         degree = kept_counts.size - 1 - d
         count = kept_counts[degree]
@@ -97,7 +97,7 @@ def orient(
     start,
     stop,
 ):
-    """Write the rows of L of the vertices start..stop.
+    """Write the rows of L that belong to vertices start..stop.
 
     Row r is out_columns[out_begins[r] : out_ends[r]]. A part writes its rows
     one after another, and leaves the end of its section of `out_columns` unused. If row r has a
@@ -142,7 +142,7 @@ def count_ones(x):
 def count(ranks, begins, middles, ends, columns, bits, kept_marks, stop_flag, start, stop):
     """Return the number of triangles whose vertex with the largest rank is in start..stop.
 
-    `kept_marks` is zero for every rank, before and after the call.
+    All elements of `kept_marks` are 0 before and after the call.
     """
     total = np.uint64(0)
     with_bits = np.uint64(bits.size // WORDS)

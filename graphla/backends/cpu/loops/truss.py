@@ -1,9 +1,9 @@
-"""Truss numbers: edges are removed while they are in too few triangles.
+"""Compute truss numbers by repeatedly removing the edges that are in too few triangles.
 
 See J. Wang and J. Cheng, *Truss Decomposition in Massive Networks*, 2012. The matrix N is symmetric
-and in CSR, without entries on the diagonal. Each edge {u, v} has a number, which `ids` holds at
-both of its entries. L is the part of N that `loops/triangles` describes: row v is columns[begins[v]
-: ends[v]], and `numbers` holds, for each entry of L, the number of its edge.
+and in CSR, without entries on the diagonal. The edges {u, v} are numbered: if entry p of N belongs
+to edge e, then ids[p] = e. L is the part of N that `loops/triangles` describes: row v is
+columns[begins[v] : ends[v]]. If entry p of L belongs to edge e, then numbers[p] = e.
 """
 
 from typing import Any, NamedTuple
@@ -26,10 +26,10 @@ class Rows(NamedTuple):
 def number(indptr, indices, kept_cursors, out_ids, out_sources, out_targets, stop_flag):
     """Number the edges {u, v} in order of their entries above the diagonal.
 
-    At first `kept_cursors` holds the position of the first entry of each row. The loop reaches the
-    entries (u, v) of a column v in order of u, so the entry at the cursor of row v should be (v,
-    u). If it is not, the matrix is not symmetric, and the loop ends before it writes past the
-    arrays.
+    At first kept_cursors[v] is the position of the first entry of row v. The loop visits the rows
+    in order. At an entry (u, v) with v > u it expects the entry (v, u) at the cursor of row v,
+    gives both entries the same number and advances the cursor. If another entry is at the cursor,
+    the matrix is not symmetric, and the loop ends before it writes past the arrays.
     """
     edge = 0
     for row in range(indptr.size - 1):
@@ -74,9 +74,10 @@ def orient(rows: Rows, out_begins, out_ends, out_columns, out_numbers, stop_flag
 
 
 def support(begins, ends, columns, numbers, kept_marks, out_support, stop_flag):
-    """Add to out_support[e] the number of triangles on edge e.
+    """Add to out_support[e] the number of triangles that contain edge e.
 
-    kept_marks[w] is 1 + the number of the edge {u, w} if w is in the current row u of L.
+    For the current row u of L, kept_marks[w] is 1 + e if the row contains w, where e is the number
+    of the edge {u, w}. Otherwise kept_marks[w] is 0.
     """
     for row in range(begins.size):
         u = np.uint64(row)
@@ -145,7 +146,7 @@ def peel(
     first,
     last,
 ):
-    """For each k from `first` to `last`, remove edges until those of the k-truss remain.
+    """For each k from `first` to `last`, remove edges until only the edges of the k-truss remain.
 
     An edge that is removed for k gets the number k - 1, and an edge that is never removed gets the
     number `last`. `kept_trusses` is 0 for edges that have not been removed. The queue lists edges
