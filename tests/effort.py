@@ -80,7 +80,7 @@ CASES = {
     "simulator/test_sanitizers.py::test_the_thread_sanitizer_detects": 3,
     "test_compiled.py::test_a_float_out_of_range_of_an_integer_dtype": 1,
     "test_compiled.py::test_products_with_a_vector_agree_with_numpy": 4,
-    "test_compiled.py::test_totals_of_rows_agree_with_numpy": 6,
+    "test_compiled.py::test_row_reductions_agree_with_numpy": 6,
     "test_compiled.py::test_unions_and_intersections_agree_with_numpy": 4,
     "test_compiled_traversals.py::test_a_compiled_search_agrees_with_numpy": 10,
     "test_compiled_traversals.py::test_a_near_far_closure_agrees": 5,

@@ -425,7 +425,7 @@ def test_each_element_of_a_matrix_product_is_the_fold_of_its_terms(name, data, n
     assert c.values.dtype == ring.return_type.np_type
 
 
-def test_a_product_whose_entries_all_have_a_known_value_is_iso_valued():
+def test_a_product_whose_entries_all_have_the_value_one_is_iso_valued():
     one = np.broadcast_to(np.ones(1, bool), 3)
     A = do.build_matrix(3, 3, np.array([0, 1, 2]), np.array([1, 2, 0]), one, None)
     u = SparseVector(3, np.array([0, 1], np.int32), np.array([7, 8]))
@@ -537,7 +537,7 @@ def test_a_write_in_place_reuses_the_arrays_of_the_vector():
     assert table_of(got) == {0: 0, 1: 9, 3: 3}
 
 
-def test_a_union_has_correct_values_after_an_entry_that_only_the_smaller_operand_has():
+def test_a_union_is_correct_if_its_first_entry_occurs_only_in_the_smaller_operand():
     u = gl.Vector.from_coo([1, 2, 3, 4], [10, 20, 30, 40], size=500)
     v = gl.Vector.from_coo([0, 3], [1, 2], size=500)
     with gl.config.set(compiled=False):

@@ -373,7 +373,7 @@ def calls(thing: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
 
 
 @public(lambda thing: hasattr(thing, "graph_options"))
-def test_every_error_that_invalid_input_raises_is_described(name):
+def test_every_error_raised_for_invalid_input_is_documented(name):
     thing = PUBLIC[name]
     described = entries(sections(thing)["Raises"])
     expected = tuple(error_class(each) for each in described)

@@ -293,7 +293,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_each_program_gives_correct_results_in_plain_notation(name):
+def test_each_program_gives_correct_results_as_plain_python(name):
     CHECKS[name](programs.PROGRAMS[name])
 
 

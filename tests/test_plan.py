@@ -96,7 +96,7 @@ def test_only_a_square_matrix_has_a_plan():
 
 
 @pytest.mark.parametrize("n", [0, 1, 40])
-def test_all_vertices_are_idle_in_the_plan_of_an_empty_matrix(n):
+def test_the_plan_of_an_empty_matrix_marks_all_vertices_as_isolated(n):
     A = gl.Matrix("INT8", n, n).prepare()
     bits = np.unpackbits(host(A, A._store.plan_now().idle).view("u1"))
     assert bits.all()
@@ -162,7 +162,7 @@ def spend(A, seconds, times=1):
         A._store.record_traversal(seconds)
 
 
-def test_a_full_plan_is_built_once_traversals_have_taken_as_long_as_building_the_plan_takes(
+def test_a_full_plan_is_built_after_traversals_have_taken_as_long_as_its_construction(
     monkeypatch,
 ):
     A = matrix()

@@ -173,7 +173,7 @@ def test_long_and_short_rows_can_be_sorted_together():
 
 @pytest.mark.cpu
 @given(data)
-def test_a_vector_can_be_sorted_with_any_order_of_a_few_keys(data):
+def test_a_vector_can_be_sorted_by_an_arbitrary_order_of_a_few_keys(data):
     """The order is defined by a random table of keys.
 
     The comparison runs in NumPy, because compiling the function of each order would be slow.
@@ -227,7 +227,7 @@ def test_sorting_by_less_or_greater_equals_the_stable_sort_of_numpy(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["INT8", "FP64"])
-def test_a_comparison_that_is_true_for_equal_values_sorts_by_its_strict_part(dtype):
+def test_sorting_is_stable_with_a_comparison_that_is_true_for_equal_values(dtype):
     values = np.array([2, 1, 2, 3, 1, 1, 0], np.dtype(dtype.lower().replace("fp", "float")))
     v = Vector.from_dense(values)
     for op in (

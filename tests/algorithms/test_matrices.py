@@ -150,7 +150,7 @@ def test_spectral_layouts_of_grids_equal_those_of_networkx_up_to_signs(shape):
 
 
 @given(weighted, st.integers(1, 3))
-def test_the_axes_of_a_spectral_layout_are_eigenvectors_whose_largest_value_equals_the_scale(
+def test_the_axes_of_a_spectral_layout_are_eigenvectors_scaled_to_the_given_largest_coordinate(
     graph, dim
 ):
     A = graph.matrix()

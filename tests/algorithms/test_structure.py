@@ -259,7 +259,7 @@ def test_results_use_the_vertex_labels_of_the_graph():
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_measures_of_structure_accept_graphs_without_edges(n):
+def test_structural_measures_accept_graphs_without_edges(n):
     A = gl.Matrix(bool, n, n)
     assert two_color(A).to_dense().tolist() == [0] * n
     assert complement(A).nvals == n * (n - 1)

@@ -90,7 +90,7 @@ def comb(length: int, leaves: int) -> gl.Matrix:
 )
 @pytest.mark.parametrize("way", ["levels", "lengths"])
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_levels_that_one_block_processes_alone_have_the_same_dependencies(blocks, way, alone):
+def test_dependencies_are_correct_if_one_block_processes_some_levels_alone(blocks, way, alone):
     A = comb(12, 20)
     options = {"of_edges": alone[0] == 2, "is_weighted": way == "lengths"}
     sources = np.array([5])

@@ -74,7 +74,7 @@ def test_the_device_form_of_host_entries_is_created_only_once(launches: list[str
     assert v._store is w._store
 
 
-def test_entries_beyond_the_limit_for_the_host_are_written_on_the_device():
+def test_a_vector_with_too_many_entries_for_the_host_is_written_on_the_device():
     v, expected = Vector(int, N), {}
     for i in range(MOST_HOST_ENTRIES):
         v[2 * i % N] = expected[2 * i % N] = i
@@ -107,7 +107,7 @@ def test_an_invalid_index_or_value_is_rejected_immediately_and_changes_nothing()
     assert v.to_dict() == {3: 5}
 
 
-def test_a_recorder_records_assignments_of_single_elements():
+def test_assignments_of_single_elements_appear_among_the_events_of_a_recorder():
     v = Vector(int, N)
     with gl.Recorder() as recorder:
         v[3] = 5

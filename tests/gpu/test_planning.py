@@ -89,7 +89,7 @@ def assert_relabeled(plan: Plan, out: Csr, into: Csr) -> None:
 
 
 @given(patterns())
-def test_a_light_plan_marks_isolated_vertices_and_chooses_first_neighbors(graph):
+def test_a_plan_without_relabeling_marks_isolated_vertices_and_stores_predecessors(graph):
     out, into = graph
     plan = cuda.plan(out, into, False, None)
     assert plan.relabeled is None
@@ -109,7 +109,7 @@ def test_a_full_plan_also_relabels_by_degree_class(graph, long):
 
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("long", [4, 12])
-def test_a_block_relabels_a_row_that_is_too_long_for_one_pass(symmetric, long):
+def test_a_block_relabels_the_columns_of_a_row_that_is_too_long_for_one_pass(symmetric, long):
     n, numbers = 9000, np.random.default_rng(5)
     star = np.stack([np.full(n, 77), np.arange(n)], 1)
     some = pattern(n, np.concatenate([star, numbers.integers(0, n, (n, 2))]), symmetric)

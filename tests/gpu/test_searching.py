@@ -276,7 +276,7 @@ def a_card_that_takes(blocks: int, error: str) -> Any:
         yield grids
 
 
-def test_a_search_launches_as_many_cluster_blocks_as_the_gpu_accepts():
+def test_a_search_uses_as_many_blocks_per_cluster_as_the_gpu_accepts():
     edges = path(300)
     graph, start = pattern(300, edges, True), edges[0][0]
     size = IN_CLUSTERS["cluster"]

@@ -42,7 +42,7 @@ def test_harmonic_centrality_agrees_with_networkx(G: Any, weight: Any, data: st.
 
 
 @given(weighted_graphs(), weights, st.booleans(), st.booleans(), st.data())
-def test_betweenness_agrees_with_networkx_for_the_nodes_that_the_seed_samples(
+def test_betweenness_from_randomly_sampled_nodes_agrees_with_networkx_for_the_same_seed(
     G: Any, weight: Any, normalized: bool, endpoints: bool, data: st.DataObject
 ) -> None:
     # Before version 3.6, NetworkX scales some sums of samples differently, and graphla rejects `k`.

@@ -111,7 +111,7 @@ def test_strategies_that_networkx_rejects_raise_the_same_error() -> None:
 
 @pytest.mark.parametrize("name", sorted({*ORDERS} - {"independent_set"}))
 @given(data=st.data())
-def test_colors_with_interchange_equal_those_of_networkx_for_the_same_node_order(
+def test_colorings_with_interchange_equal_those_of_networkx_for_the_same_node_order(
     name: str, data: st.DataObject
 ) -> None:
     G = without_loops(data.draw(simple))
@@ -127,7 +127,7 @@ def test_a_random_node_order_gives_a_greedy_coloring() -> None:
 
 
 @pytest.mark.parametrize("name", ["independent_set", "DSATUR"])
-def test_interchange_raises_the_same_error_as_in_networkx_if_the_order_depends_on_the_colors(
+def test_an_order_that_depends_on_the_colors_raises_the_error_of_networkx_with_interchange(
     name: str,
 ) -> None:
     found = assert_agree("greedy_color", nx.path_graph(4), name, interchange=True)

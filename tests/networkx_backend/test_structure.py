@@ -235,7 +235,7 @@ def test_distance_measures_of_small_graphs_agree_with_networkx(name: str) -> Non
     assert_agree(name, G)
 
 
-def test_results_from_given_eccentricities_and_distances_agree_with_networkx() -> None:
+def test_results_computed_from_given_eccentricities_or_distances_agree_with_networkx() -> None:
     G = nx.path_graph(5)
     e = {0: 4, 1: 3, 2: 2, 3: 3, 4: 4}
     for name in ("diameter", "radius", "periphery", "center"):

@@ -377,7 +377,7 @@ def test_a_queue_is_not_valid_if_a_block_finds_more_outputs_than_it_queues(name,
     assert multiplied(case, directions, layout)[2][1] == QUEUE_ROOM
 
 
-def test_the_floats_that_a_pull_computes_are_bitwise_equal_on_every_grid():
+def test_the_floats_that_a_pull_computes_are_bitwise_equal_for_every_grid_size():
     rng = np.random.default_rng(5)
     there = rng.random((40, 700)) < rng.random((40, 1))
     rows, columns = there.nonzero()

@@ -83,7 +83,7 @@ def test_a_damaged_cache_entry_is_created_again(kind: str, folder: Path):
 
 
 @pytest.mark.parametrize("what", ["direction", "deterministic", "tuning"])
-def test_other_settings_need_another_kernel(what: str, folder: Path):
+def test_different_settings_require_a_different_kernel(what: str, folder: Path):
     program, given = programs.PROGRAMS["bfs_levels"], arguments("bfs_levels")
     expected = parts_of(gl.jit(program)(*given))
     known = set(folder.glob("kernel_*"))

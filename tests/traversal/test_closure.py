@@ -64,7 +64,9 @@ def test_closures_with_infinities_and_nan_converge(case, cutoff):
 
 
 @given(cases(), st.data())
-def test_parents_lead_to_a_start_vertex_and_explain_each_value(case, data):
+def test_parents_lead_to_a_start_vertex_and_each_value_follows_from_the_value_of_the_parent(
+    case, data
+):
     allowed = data.draw(masks(case.graph.n))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
     try:
@@ -169,7 +171,7 @@ def test_a_cycle_that_no_start_vertex_reaches_is_not_rejected():
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0, 1: 1}
 
 
-def test_negative_weights_are_allowed_without_negative_cycles():
+def test_negative_weights_are_allowed_if_there_is_no_negative_cycle():
     A = gl.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], [4, 1, -5, 2], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0], size=4)
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0, 1: 4, 2: -1, 3: 1}
