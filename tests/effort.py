@@ -1,7 +1,8 @@
-"""Limit the examples and cases that `make test` runs; `make test-full` and a GPU run all of them.
+"""Limit the examples and cases of `make test`. `make test-full` and runs on a GPU have no limits.
 
 Each key is a prefix of test names, such as `traversal/` or `test_plan.py::test_name`. The longest
-matching prefix applies. tests/mutation/run.py shows that these limits suffice (docs/testing.md).
+matching prefix applies. tests/mutation/run.py shows that the tests detect faults despite these
+limits (docs/testing.md).
 """
 
 from __future__ import annotations

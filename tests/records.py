@@ -96,7 +96,7 @@ RECORDS = {
     "gpu": Record(
         "tests/gpu/verified.json",
         (
-            # The loops of the CPU do not run on a GPU.
+            # Other files in `graphla/backends` are for the CPU only.
             *(f"graphla/backends/{name}.py" for name in BACKEND_FILES),
             *("graphla/backends/cuda", "graphla/compilers", "graphla/formats.py", "graphla/stores"),
             *("graphla/program", "graphla/ladder", "semirings"),

@@ -308,7 +308,7 @@ def test_repeated_element_assignments_do_not_change_copies(data):
 
 # --- equal indices, whose values the accumulator combines ----------------------------------------
 def joining(dtype: np.dtype) -> st.SearchStrategy[str]:
-    """Draw the name of an operator that is the operator of a monoid on this dtype."""
+    """Draw the name of a binary operator that belongs to a monoid on this dtype."""
     logical = ["lor", "land", "lxor", "eq"] if dtype.kind == "b" else []
     bitwise = ["band", "bor", "bxor"] if dtype.kind in "iu" else []
     return st.sampled_from(["plus", "times", "min", "max", "any", *logical, *bitwise])

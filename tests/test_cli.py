@@ -51,7 +51,7 @@ def graphla(*arguments: Any) -> subprocess.CompletedProcess[str]:
     with redirect_stdout(out), redirect_stderr(error):
         try:
             code = main(words)
-        except SystemExit as done:  # argparse raises this error
+        except SystemExit as done:  # raised by argparse after --help or an error
             code = int(done.code or 0)
     printed = [_text(stream) for stream in (out, error)]
     return subprocess.CompletedProcess(words, code, *printed)

@@ -34,7 +34,7 @@ WEIGHTS = {  # for each kind of graph, the largest weight and the dtype
 
 @pytest.fixture(autouse=True)
 def small_rounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let threads share small rounds too, and reserve little memory for the buckets."""
+    """Divide even small rounds among the threads, and reserve little memory for the buckets."""
     monkeypatch.setattr(buckets, "SPARE", 1)
     with using(BucketTuning(shared=200)), config.set(compiled=True):
         yield

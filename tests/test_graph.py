@@ -691,7 +691,7 @@ def test_derived_graphs_record_that_the_weights_of_parallel_edges_were_summed():
     assert Paths(G, weight=None).sssp(0).nvals == 3
 
 
-# For each algorithm that needs the weight of every single edge: arguments with which it reads the
+# Algorithms that need the weights of individual edges, with arguments that make them read these
 # weights.
 PATHS_NEED = {
     "all_parents": {"source": "a", "weight": "weight"},

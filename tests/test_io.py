@@ -567,7 +567,10 @@ NAMES = st.one_of(
 
 @st.composite
 def labeled_graphs(draw):
-    """Draw labeled edges as a matrix without isolated vertices, which an edge list cannot store."""
+    """Draw a matrix and its vertex labels.
+
+    No vertex is isolated, because an edge list cannot store isolated vertices.
+    """
     labels = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
     ends = st.integers(0, len(labels) - 1)
     pairs = draw(st.lists(st.tuples(ends, ends), min_size=1, max_size=6, unique=True))

@@ -219,7 +219,7 @@ def test_the_break_even_point_of_a_plan_is_computed_from_traversal_times():
     # assumed to save the fraction SAVING of the 10 ms that a traversal takes.
     estimated = spent(light=[9.0, 0.01, 0.01]).report(plan_of(0.3, False), 0.9)
     assert estimated.break_even == 0.9 / (SAVING * 0.01)
-    # The estimate is the same if all traversals used the full plan, and took 7 ms.
+    # If all timed traversals used the full plan and took 7 ms, the estimate is the same as above.
     having = spent(full=[9.0, 0.007]).report(plan_of(0.9, True), 5.0)
     assert having.break_even == estimated.break_even
     # If traversals with a light plan and traversals with a full plan have been timed, the saving is

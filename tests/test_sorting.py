@@ -174,9 +174,9 @@ def test_long_and_short_rows_can_be_sorted_together():
 @pytest.mark.cpu
 @given(data)
 def test_a_vector_can_be_sorted_by_an_arbitrary_order_of_a_few_keys(data):
-    """The order is defined by a random table of keys.
+    """A random table of keys defines the order.
 
-    The comparison runs in NumPy, because compiling the function of each order would be slow.
+    The comparison runs in NumPy, because compiling a function for each order would be slow.
     """
     keys = data.draw(st.integers(0, 2**48 - 1), label="keys")
     values = np.array(data.draw(st.lists(st.integers(0, 2**40), max_size=60)), np.uint64)

@@ -272,7 +272,7 @@ OTHERS: dict[str, tuple[Callable[[gl.Matrix], Any], set[str]]] = {
         {"serial_order.generations", "serial_order.reduce"},
     ),
 }
-"""Functions that the command line lacks, and the loops that they must call."""
+"""Functions without a command-line command, and the compiled loops that they must call."""
 
 
 @pytest.mark.cpu
@@ -306,9 +306,9 @@ def test_a_dijkstra_or_astar_search_ends_immediately_if_the_stop_flag_is_set(nam
 
 
 def check(algorithm: Algorithm, interrupter: Interrupter, needed: set[str] | None = None) -> None:
-    """For each compiled loop, interrupt its middle call in a run; then run the algorithm again.
+    """For each compiled loop, interrupt a run at the middle call of the loop, and run again.
 
-    The run must call the loops in `needed`, by default those in LOOPS.
+    The algorithm must call the loops in `needed`, by default those in LOOPS.
     """
     A = graph(algorithm)
     options = given(algorithm, A)

@@ -53,8 +53,9 @@ def propagate_in_blocks(
 ) -> list[int]:
     """Return the labels after `count` rounds.
 
-    In each round, the blocks of one half of the graph change before those of the other half. All
-    blocks of a half change at the same time, and the vertices of a block one after another.
+    The vertices form blocks of equal size. In each round, about half of the blocks are chosen, and
+    their labels are updated before those of the other blocks. Each block updates its labels one
+    after another, and reads the labels of all other blocks as they were before.
     """
     around = neighbors(graph, weight)
     bits = ((graph.n - 1) // blocks).bit_length()

@@ -94,7 +94,7 @@ NEAR = Fraction(1, 10**9)
 
 
 class Exact:
-    """A graph that computes the gain of a move exactly, from the definition of modularity Q."""
+    """The exact gain of a move in a graph, computed from the definition of modularity Q."""
 
     def __init__(self, graph, resolution):
         self.n, self.resolution = graph.n, Fraction(resolution)
@@ -109,7 +109,8 @@ class Exact:
     def modularity(self, community):
         """Q = Σ A(i, j)/m - resolution·out(i)·into(j)/m², over pairs i, j in the same community.
 
-        Here m is the total weight, and out(i) and into(j) are the weights out of i and into j.
+        Here m is the sum of all A(i, j). The weights of the edges out of i add up to out(i), and
+        those into j to into(j).
         """
         pairs = [(i, j) for i, c in enumerate(community) for j, d in enumerate(community) if c == d]
         inside = sum(self.weight[i][j] for i, j in pairs)
@@ -120,7 +121,7 @@ class Exact:
         return [j for j in range(self.n) if j != v and (v, j) in self.links]
 
     def gains(self, community, v):
-        """Return the gain in modularity of a move of v to each adjacent community."""
+        """Return the modularity gain of moving v, for each adjacent community."""
         before = self.modularity(community)
         around = dict.fromkeys(community[j] for j in self.neighbors(v))
         moves = {c: [*community[:v], c, *community[v + 1 :]] for c in around}

@@ -102,7 +102,7 @@ def exact_ranks(A, alpha):
 def test_the_size_of_the_last_change_bounds_the_error_of_the_ranks(graph, alpha, tol):
     A = graph.matrix()
     error = abs(pagerank(A, alpha, tol=tol, max_iter=5000).to_dense() - exact_ranks(A, alpha))
-    # In-place rounds scale the ranks to the sum 1, which may double the error.
+    # In-place rounds normalize the ranks so that they sum to 1, which may double the error.
     assert error.sum() <= 2 * alpha / (1 - alpha) * graph.n * tol + 1e-12
 
 

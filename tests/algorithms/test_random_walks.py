@@ -42,7 +42,7 @@ def test_each_step_of_a_walk_follows_an_edge_until_a_vertex_has_no_out_edges(gra
 
 
 def shares(walks, before):
-    """Return the fraction of steps to each vertex that directly follow the vertices `before`."""
+    """Return the share of each next vertex in the walks that begin with the vertices `before`."""
     k = len(before)
     counts = Counter(walk[k] for walk in walks if walk[:k] == before)
     total = sum(counts.values())

@@ -1,4 +1,4 @@
-"""Compare betweenness by teams of blocks, and PageRank, with their definitions on the host."""
+"""Compare betweenness computed by teams of blocks, and PageRank, with definitions on the host."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_pagerank_with_any_number_of_blocks_matches_the_result_on_the_host(most)
     with using(ranks.PageRankTuning(most_blocks=most)):
         for both_ways in (False, True):
             A = drawn(7, both_ways)
-            # The rounds on the GPU are not in place, nor are they on the CPU with this setting.
+            # The GPU does not update ranks in place. With this setting, neither does the CPU.
             with gl.config.set(device="cpu", deterministic=True):
                 expected = pagerank(A.to("cpu"), tol=1e-12, max_iter=500)
             jumps = dict.fromkeys(range(A.nrows // 2), 1.0)

@@ -1,4 +1,4 @@
-"""Reductions, scans and searches of a warp or a block compute what NumPy computes."""
+"""Test that reductions, scans and searches by a warp or a block match NumPy."""
 
 from __future__ import annotations
 

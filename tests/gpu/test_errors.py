@@ -1,4 +1,4 @@
-"""Test that errors on a GPU, or without one, tell the user what to do."""
+"""Test that the messages of GPU errors, and of errors about a missing GPU, suggest what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On a GPU, the first entries of a vector stay in the memory of the host until a form is read."""
+"""Test that the first entries of a GPU vector stay in host memory until a storage form is read."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ steps = st.lists(
 
 
 def run(dtype: str, steps: list[tuple[str, int, int]]) -> list[dict[int, Any]]:
-    """Run statements on a new vector. Return its entries, and those of its copies and a mask."""
+    """Run statements on a new vector. Return the entries of the vector, its copies and a mask."""
     v = Vector(dtype, 6)
     kept, other = [v], Vector.from_coo([1, 4], [1, 0], dtype, size=6)
     for kind, i, x in steps:
@@ -244,7 +244,7 @@ def test_an_interrupted_write_in_place_leaves_a_consistent_vector():
     v._store.dense()
     taken = take_in_place(v)
     assert taken is not None
-    backend(v.device).set_element(taken, 4, np.int64(6))  # the new store is never assigned
+    backend(v.device).set_element(taken, 4, np.int64(6))  # v never gets the returned store
     verify(v)
     assert (v.nvals, v.get(4), v.to_dict()) == (2, 6, {3: 5, 4: 6})
 

@@ -1,4 +1,4 @@
-"""Tests of finding kernels and their includes, and of passing constants and structs."""
+"""Test that kernels and their includes are found, and that constants and structs are passed."""
 
 from __future__ import annotations
 

@@ -128,8 +128,8 @@ def arguments(draw: Any) -> dict[str, Any]:
 def thresholds(draw: Any) -> Iterator[None]:
     """Run a `with` block with random settings of the kernel.
 
-    The settings determine which rows are split, when a search pulls, how many bits a level may have
-    before more memory is allocated, and whether the counter of the kernel's barriers wraps around.
+    The settings determine which rows are split, when a search pulls, for how many bits per level
+    memory is allocated first, and whether the counter of the kernel's barriers wraps around.
     """
     tuning = MultiSearchTuning(
         longest=draw(st.sampled_from((0, 3, 64))),

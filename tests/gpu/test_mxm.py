@@ -169,7 +169,7 @@ def test_long_rows_with_very_many_columns_are_multiplied_correctly(
 
 @pytest.mark.parametrize("with_rows", [False, True])
 def test_masked_products_of_skewed_rows_are_correct(with_rows: bool) -> None:
-    """The kernel must treat rows in several ways.
+    """The product has three kinds of rows, which the kernel handles differently.
 
     Some rows are too long for a hash table, some are computed by searching lists, and some are
     split among tiles.

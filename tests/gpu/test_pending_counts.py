@@ -120,7 +120,7 @@ def test_a_pending_number_of_entries_can_be_read_on_another_stream_and_in_anothe
 def test_the_memory_of_a_pending_count_is_reused_only_after_a_launch_has_stored_the_count():
     unread = PendingCount()
     address = unread.address
-    del unread  # no launch has stored a count at this address
+    del unread  # no launch has stored the count yet, so the address must not be reused
     later = [PendingCount() for _ in range(len(_words.free) + 1)]
     assert address not in {each.address for each in later}
 

@@ -45,9 +45,12 @@ def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
 
 
 def assert_good(first: np.ndarray, into: Csr, degree: np.ndarray) -> None:
-    """Check the array `first`, which contains one in-neighbor for each vertex. Among the first 32
-    in-neighbors of the vertex, it must be the first one in the highest degree class. A vertex that
-    is its own in-neighbor counts as a vertex without edges."""
+    """Check the array `first`, which contains one in-neighbor for each vertex v.
+
+    Only the first 32 in-neighbors of v are candidates. The expected one has the highest degree
+    class among the candidates, and comes first among those. If v is its own in-neighbor, v counts
+    as a candidate without edges.
+    """
     indptr, indices = on_host(into.indptr), on_host(into.indices)
     for v, found in enumerate(first.tolist()):
         near = indices[indptr[v] : indptr[v + 1]][:32].tolist()

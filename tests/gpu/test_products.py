@@ -333,8 +333,8 @@ def test_the_bits_of_a_row_product_do_not_depend_on_the_other_rows_of_its_warp(l
 
 @pytest.mark.parametrize("many", [0, 1 << 20])
 def test_the_queue_has_room_for_a_long_row_and_all_medium_rows(many: int) -> None:
-    """With `many` = 0, medium rows are queued even if no row is long. With `many` = 2^20, they are
-    queued only because one row is long."""
+    """Medium rows are queued for two reasons. With `many` = 0, they are always queued; with
+    `many` = 2^20, they are queued only in matrices with a long row, such as this one."""
     rng, semiring = np.random.default_rng(7), catalog.plus_times["INT64"]
     sizes = np.repeat([spmv.TUNING.chunk + 9, spmv.TUNING.middle + 9], [1, 299])
     indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)

@@ -103,7 +103,7 @@ def test_the_tables_report_searches_that_did_not_finish_within_the_limit():
         ["-"] * 7,
         ["-"] * 6,
     ]
-    assert "140 B" in text  # per second: 70 bytes in 0.5 seconds
+    assert "140 B" in text  # bytes per second: 70 bytes take 0.5 seconds
     assert " 300 " in text  # power in watts
 
 

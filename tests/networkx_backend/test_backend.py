@@ -27,7 +27,7 @@ config: Any = nx.config
 
 
 def run_program(program: str, **environment: str) -> Any:
-    """Run a program in a new Python, and return what it prints as JSON."""
+    """Run a program in a new Python process, and return the value that it prints as JSON."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NETWORKX")}
     command = [sys.executable, "-c", program]
     done = subprocess.run(

@@ -39,7 +39,10 @@ def color_one_by_one(G: Any, order: list[Any]) -> dict[Any, int]:
 
 
 def smallest_last(G: Any) -> list[Any]:
-    """Return the nodes; each has the least degree among the nodes up to it, in their subgraph."""
+    """Return the nodes in smallest-last order.
+
+    In the subgraph of a node and all nodes before it, this node has the least degree.
+    """
     left, order = list(G), []
     while left:
         order.append(min(left, key=G.subgraph(left).degree))
@@ -48,7 +51,7 @@ def smallest_last(G: Any) -> list[Any]:
 
 
 def independent_sets(G: Any) -> list[Any]:
-    """Return the nodes of successive independent sets, choosing by least remaining degree."""
+    """Return the nodes of successive independent sets; each set adds low-degree nodes first."""
     left, order = list(G), []
     while left:
         near = list(left)

@@ -79,7 +79,7 @@ def test_the_array_built_from_a_graph_equals_that_of_networkx(
         for name in list(attributes):
             attributes[name] = data.draw(st.integers(-3, 3))
     nodes = None
-    # In a subgraph of a multigraph without edges, NetworkX raises an error by mistake.
+    # NetworkX has a bug: it raises an error if a multigraph has no edges between the chosen nodes.
     if not G.is_multigraph() and data.draw(st.booleans()):
         nodes = data.draw(st.permutations(list(G)))[: data.draw(st.integers(0, len(G)))]
     reduce = data.draw(st.sampled_from([sum, min, max, len]))

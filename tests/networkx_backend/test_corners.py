@@ -190,7 +190,7 @@ def test_scores_that_count_nodes_are_integers() -> None:
     assert [type(score) for _, _, score in scores] == [int, int]
 
 
-# --- seeds and bounds ---------------------------------------------------------------------------
+# --- invalid seeds and cutoffs ------------------------------------------------------------------
 
 
 def test_a_numpy_generator_as_the_seed_is_rejected_and_not_consumed() -> None:

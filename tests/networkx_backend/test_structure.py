@@ -207,7 +207,7 @@ def test_eccentricities_and_sums_of_distances_agree_with_networkx(
     nodes = data.draw(node_lists(G) | st.sampled_from([*G, "absent"]))
     assert_agree("eccentricity", G, nodes, weight=weight)
     if weight is None or selections.VERSION >= (3, 5):
-        # The bounds of NetworkX 3.4 can give a wrong radius if edges have weights.
+        # With `usebounds`, NetworkX 3.4 can return a wrong radius if edges have weights.
         for name in DISTANCES[:4]:
             assert_agree(name, G, usebounds=True, weight=weight)
     if not G.is_directed() and not G.is_multigraph():

@@ -1,6 +1,6 @@
-"""Functions with rare combinations of statements return the same with and without `gl.jit`.
+"""Test that rare combinations of statements give the same results with and without `gl.jit`.
 
-The interpreter and the module printed for Numba, which Python executes, run the programs.
+Each program runs in the interpreter, and in plain Python as the module generated for Numba.
 """
 
 # pyright: reportPossiblyUnboundVariable=false
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.cpu
 
 
 class Printed:
-    """The engine that runs the printed module as Python, with a tuning."""
+    """An engine that runs the module generated for Numba in plain Python, with the given tuning."""
 
     def __init__(self, tuning: ProgramTuning):
         self.tuning = tuning
@@ -58,7 +58,7 @@ def w() -> Vector:
 
 
 def show(value: Any, seen: dict[int, int]) -> Any:
-    """Return a value that can be compared. A vector includes the index of its object in `seen`."""
+    """Return a comparable value. For a vector, it contains the index of the object in `seen`."""
     if isinstance(value, Vector):
         number = seen.setdefault(id(value), len(seen))
         return number, value.dtype, value.size, repr(value.to_dict())

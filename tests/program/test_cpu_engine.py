@@ -48,14 +48,14 @@ def run_plainly(program: Any, arguments: Any) -> Any:
 
 
 class Plain:
-    """The engine that runs the printed module as Python."""
+    """An engine that runs the module generated for Numba in plain Python."""
 
     run = staticmethod(run_plainly)
 
 
 @pytest.fixture(params=["lists", "parts"])
 def engine(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Run the printed module as Python with two threads and limits that reach all branches."""
+    """Run generated modules in plain Python, with two threads and limits that test all branches."""
     tuning = TUNINGS[1 if request.param == "lists" else 2]
     with (
         using(tuning, PartsTuning(parallel=0, parts=3, grain=2)),
@@ -100,7 +100,7 @@ def pagerank(A: Matrix, share: Vector, alpha: float, rounds: int) -> Any:
 
 
 def dependencies(A: Matrix, source: int) -> Any:
-    """Return the betweenness of all vertices that is due to paths from one vertex."""
+    """Return the contribution of paths from one vertex to the betweenness of each vertex."""
     n = A.nrows
     paths, frontier, score, ahead = (
         Vector(float, n),

@@ -49,7 +49,7 @@ WITHOUT_CLUSTERS = replace(SMALL, cluster_rows=0)
 
 @pytest.fixture(autouse=True)
 def on_cuda() -> Iterator[None]:
-    """Use the GPU, small blocks, and stacks that must soon be enlarged."""
+    """Use the GPU, small blocks, and stacks so small that they must soon be enlarged."""
     with gl.config.set(device="cuda"), using(SMALL):
         yield
 
@@ -218,7 +218,7 @@ def fold(items: list[gl.Vector], total: gl.Vector) -> None:
 
 
 class Counting:
-    """The engine, which counts the programs that it runs."""
+    """An engine that counts the programs that it runs."""
 
     runs = 0
 
@@ -524,7 +524,7 @@ def test_a_product_with_the_monoid_any_is_computed_in_the_dtype_of_its_target():
 
 
 def sums_of_walks(A: gl.Matrix, ends: gl.Vector, few: gl.Vector, rounds: int) -> gl.Vector:
-    """Delete entries of the target of a product, which later products add again."""
+    """Delete entries from the target of a product. Later products add these entries again."""
     walks, total = gl.Vector(int, A.nrows), gl.Vector(int, A.nrows)
     walks << 1
     for _ in range(rounds):
@@ -615,7 +615,7 @@ def test_an_index_out_of_range_raises_the_same_error_message_as_in_plain_python(
 
 
 def least_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:
-    """Multiply the indices of a vector's entries. The division raises a fault in round 3."""
+    """Multiply A by a vector whose values are its own indices. If k = 3, 6 // (3 - k) faults."""
     seen = gl.Vector(int, A.nrows)
     for k in range(rounds):
         x << gl.indexunary.rowindex(x)
@@ -625,7 +625,7 @@ def least_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:
 
 
 def sums_of_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:
-    """Multiply the indices of a vector's entries, and read the indices after that."""
+    """Multiply A by a vector whose values are its own indices, and read these values afterwards."""
     total = gl.Vector(int, A.nrows)
     for _ in range(rounds):
         x << gl.indexunary.rowindex(x)

@@ -1,4 +1,4 @@
-"""A loop under `gl.jit` has the same result, end and error as in Python."""
+"""Test that a loop under `gl.jit` ends as in plain Python, with the same result or error."""
 
 from __future__ import annotations
 

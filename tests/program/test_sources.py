@@ -1,7 +1,7 @@
-"""A drawn function gives the same results when it runs plainly and when its loops are programs.
+"""Test that a drawn function gives the same results in plain Python and with traced loops.
 
-Most programs are run by the interpreter, or as the module printed for Numba, which Python executes.
-A few are compiled.
+The interpreter runs the programs of most loops, or plain Python runs the modules generated for
+Numba. A few programs are compiled.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A drawn function gives the same results plainly and with one kernel launch per loop."""
+"""Test that a drawn function gives the same results in Python and with one kernel per loop."""
 
 from __future__ import annotations
 

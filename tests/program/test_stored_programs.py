@@ -44,7 +44,7 @@ pytestmark = pytest.mark.cpu
 
 
 class Engine:
-    """An engine that interprets programs, and that knows the programs of headers by their keys."""
+    """An interpreter that finds the program of a ProgramHeader by the key of the header."""
 
     programs: ClassVar[dict[str, ir.Program]] = {}
 
@@ -452,7 +452,8 @@ def test_an_engine_that_reads_the_blocks_of_a_program_gets_the_traced_program(tm
     expected = outcome(module.load().f, A, v)
     with running.use(Engine()):
         assert outcome(gl.jit(module.load().f), A, v) == expected
-    with running.use(interpreter):  # it reads the blocks of a header, and so gets LacksBlocks
+    # The interpreter reads `blocks`, which a ProgramHeader lacks, so LacksBlocks is raised.
+    with running.use(interpreter):
         assert outcome(gl.jit(module.load().f), A, v) == expected
 
 

@@ -25,7 +25,7 @@ from graphla.program import cuda, cuda_text, plan, tracing  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Run on CUDA with small blocks, and return an empty folder for entries."""
+    """Run on CUDA with small blocks, and return an empty folder for cache entries."""
     monkeypatch.setattr(disk_cache, "cache_folder", lambda: tmp_path)
     with gl.config.set(device="cuda"), using(SMALL):
         yield tmp_path

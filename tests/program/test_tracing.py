@@ -72,7 +72,7 @@ def instructions(program: ir.Program, kind: Any = object) -> list[Any]:
 
 
 class Counting:
-    """The interpreter, which counts the programs that it runs."""
+    """An interpreter that counts the programs that it runs."""
 
     runs = 0
 
@@ -83,9 +83,9 @@ class Counting:
 
 
 def both(function: Callable[..., Any], *makers: Callable[[], Any], runs: int = 1) -> list[Any]:
-    """Run a function plainly and as programs. Check that the results agree, and return the result.
+    """Run a function in plain Python and with traced loops. Return the result if both agree.
 
-    `runs` is the number of loops.
+    `runs` is the expected number of loops that run as programs.
     """
     results = []
     engine = Counting()
@@ -342,7 +342,10 @@ NUMBERS = st.sampled_from([True, 2, -1, 1.5, 300])
 
 
 def agree(statement: Callable[[], Any], function: Callable[..., Any], **names: Any) -> None:
-    """Check that the new vector w has the same dtype in a loop and plainly, or that both fail."""
+    """Check that the new vector w has the same dtype in a traced loop and in Python.
+
+    If the statement fails in Python, tracing the loop must fail as well.
+    """
     try:
         wanted = statement()
         wanted = wanted.dtype
@@ -400,7 +403,7 @@ def test_apply_with_a_number_has_the_same_dtype_as_in_the_library(
             return w
 
     u = vector(x)
-    # The number is a variable of the program, so only the running program finds whether it fits.
+    # The number is a variable of the program, so only at run time is it known whether it fits.
     small: Any = type(k)(1)
     if is_left:
         agree(lambda: op(small, u), left, u=u, op=op, k=k)
@@ -623,7 +626,7 @@ def test_graphla_scalars_and_numpy_scalars_may_be_operands():
 
 
 def refused(function: Callable[..., Any], **names: Any) -> tuple[Any, str]:
-    """Return the reason for which a loop is rejected, and the source of the node."""
+    """Return why a loop is rejected, and the source text of the code that is at fault."""
     with pytest.raises(NotCompilable) as caught:
         traced(function, **names)
     return caught.value.code, ast.unparse(caught.value.node)

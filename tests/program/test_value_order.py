@@ -139,7 +139,7 @@ def terms_of(x: ir.Product, u: gl.Vector, A: gl.Matrix) -> dict[int, list[Any]]:
 
 @st.composite
 def programs(draw: st.DrawFn) -> ir.Program:
-    """Draw a program in which a slot often has values that never decrease before a product."""
+    """Draw a program that multiplies a slot whose values often never decrease with the index."""
     slot = draw(slots)
     source = draw(st.sampled_from((indices_of(slot), ir.Full(number(2), INT64))))
     side = draw(st.sampled_from(("vxm", "mxv")))

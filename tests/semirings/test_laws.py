@@ -38,7 +38,7 @@ TRUE_SEMIRINGS = [
 
 
 def typed_things() -> list[Any]:
-    """Return every built-in closed operator, monoid and semiring at every dtype."""
+    """Return every built-in closed operator, monoid and semiring, once for each of its dtypes."""
     found = []
     for module, listed in ((binary, OPERATORS), (monoid, MONOIDS), (semiring, SEMIRINGS)):
         for name in listed:

@@ -443,7 +443,7 @@ def check_masked_closure(name, dtype, most):
 
 
 def test_a_self_loop_of_weight_zero_is_not_rejected():
-    n = 1500  # so long that the parents are searched for cycles before the closure ends
+    n = 1500  # enough rounds that the parents are checked for cycles during the closure
     path = np.arange(n - 1)
     rows, columns = np.append(0, path), np.append(0, path + 1)
     A = gl.Matrix.from_coo(rows, columns, np.append(0, -np.ones(n - 1, int)), nrows=n, ncols=n)
