@@ -195,8 +195,8 @@ def test_building_takes_at_most_three_times_the_memory_of_the_result(dtype, size
     i, j = random.integers(0, size // 16, (2, size))
     values = random.random(size).astype(dtype)
     given = (size // 16, size // 16, i, j, values, binary.second[dtype])
-    # The backend sorts with SciPy if it is imported. Otherwise it sorts small matrices with NumPy,
-    # which takes more memory.
+    # Import SciPy, so that the backend sorts with SciPy. Until then it would sort small matrices
+    # with NumPy, which takes more memory.
     pytest.importorskip("scipy.sparse")
     do.build_matrix(*given)
     tracemalloc.start()

@@ -207,7 +207,7 @@ def _names(module: Any) -> list[str]:
 
 
 def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
-    """Return the generator and its arguments for every struct of each operator on the dtype."""
+    """Return the generator function and its arguments for every struct of each operator."""
 
     def every(*modules: Any) -> list[Any]:
         found = (typed(module, name, dtype) for module in modules for name in _names(module))

@@ -244,7 +244,7 @@ def test_an_interrupted_write_in_place_leaves_a_consistent_vector():
     v._store.dense()
     taken = take_in_place(v)
     assert taken is not None
-    backend(v.device).set_element(taken, 4, np.int64(6))  # v never gets the returned store
+    backend(v.device).set_element(taken, 4, np.int64(6))  # the result is not assigned to v
     verify(v)
     assert (v.nvals, v.get(4), v.to_dict()) == (2, 6, {3: 5, 4: 6})
 

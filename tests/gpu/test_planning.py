@@ -47,9 +47,9 @@ def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
 def assert_good(first: np.ndarray, into: Csr, degree: np.ndarray) -> None:
     """Check the array `first`, which contains one in-neighbor for each vertex v.
 
-    Only the first 32 in-neighbors of v are candidates. The expected one has the highest degree
-    class among the candidates, and comes first among those. If v is its own in-neighbor, v counts
-    as a candidate without edges.
+    Only the first 32 in-neighbors of v are candidates. The array must contain the first candidate
+    in the highest degree class of all candidates. If v is its own in-neighbor, v counts as a
+    candidate without edges.
     """
     indptr, indices = on_host(into.indptr), on_host(into.indices)
     for v, found in enumerate(first.tolist()):

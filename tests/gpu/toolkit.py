@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 WHEELS = {12: "nvidia.cuda_nvrtc", 13: "nvidia.cu13"}
-"""For each major version of CUDA, the Python package that contains its libraries in a wheel."""
+"""For each major version of CUDA, the Python package in which its wheel installs libraries."""
 
 
 class NVRTCError(RuntimeError):

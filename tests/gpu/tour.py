@@ -45,7 +45,7 @@ def _matrix(_device: str, dtype: str, seed: int, n: int, entries: int) -> gl.Mat
 
 
 def pattern(seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
-    """Return an iso-valued Boolean matrix with the same pattern as `matrix` returns."""
+    """Return an iso-valued Boolean matrix with the pattern of the matrix that `matrix` returns."""
     rows, columns, _ = matrix("BOOL", seed, n, entries).to_coo()
     return gl.Matrix.from_coo(rows, columns, True, nrows=n, ncols=n)
 

@@ -165,7 +165,7 @@ def of_each_level(check: Check) -> Check:
 
 
 def frequent_labels(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any partition in which the community of each node is most frequent among neighbors."""
+    """Accept any partition in which each node's community is most frequent among its neighbors."""
     G, weight = arguments["G"], arguments["weight"]
     if not nx.community.is_partition(G, found):
         return f"not a partition: {found!r}"

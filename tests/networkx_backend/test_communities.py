@@ -110,7 +110,7 @@ def test_the_modularity_of_leiden_is_at_least_that_of_louvain_in_networkx():
 
 
 @pytest.mark.parametrize("name", MODULARITY)
-def test_the_communities_function_returns_the_last_partition_of_the_partitions_function(name):
+def test_louvain_and_leiden_communities_equal_the_last_of_their_partitions(name):
     G = nx.planted_partition_graph(4, 15, 0.5, 0.05, seed=2)
     levels = getattr(nx.community, name.replace("communities", "partitions"))
     partitions = list(levels(G, seed=5, backend="graphla"))

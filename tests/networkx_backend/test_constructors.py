@@ -108,7 +108,7 @@ def test_a_graphla_graph_is_converted_to_an_array() -> None:
     assert len(nx.to_pandas_edgelist(G)) == 2
 
 
-def test_a_graph_built_from_arrays_is_used_by_algorithms_without_conversion() -> None:
+def test_a_graph_built_from_arrays_needs_no_conversion_before_algorithms_run() -> None:
     A = sparse.csr_array(np.array([[0, 4, 0], [4, 0, 1], [0, 1, 0]]))
     from_scipy: Any = nx.from_scipy_sparse_array
     G: Any = from_scipy(A, backend="graphla")

@@ -151,7 +151,7 @@ def test_a_graph_that_is_pickled_or_moved_to_another_device_keeps_all_its_data(G
     assert_identical(G, C.to("cpu").to_networkx())
 
 
-def test_an_edge_attribute_is_rejected_as_the_weight_of_a_directly_passed_converted_graph() -> None:
+def test_an_algorithm_rejects_an_edge_attribute_as_the_weight_of_a_converted_graph() -> None:
     C = backend.convert_from_nx(nx.path_graph(3), edge_attrs={"weight": 1})
     with pytest.raises(graphla.exceptions.InvalidValue, match="holds no edge attribute"):
         graphla.algorithms.pagerank(C, weight="weight")

@@ -615,7 +615,7 @@ def test_an_index_out_of_range_raises_the_same_error_message_as_in_plain_python(
 
 
 def least_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:
-    """Multiply A by a vector whose values are its own indices. If k = 3, 6 // (3 - k) faults."""
+    """Multiply A by a vector whose values are its indices, until 6 // (3 - k) fails at k = 3."""
     seen = gl.Vector(int, A.nrows)
     for k in range(rounds):
         x << gl.indexunary.rowindex(x)
