@@ -115,7 +115,7 @@ def test_a_recorder_can_be_started_and_stopped_and_printed_as_a_table():
     assert not recorder.events
 
 
-def test_a_recorder_records_from_its_creation_unless_start_is_false():
+def test_a_recorder_is_active_from_its_creation_unless_start_is_false():
     recorder = Recorder(start=False)
     assert not recorder.is_recording
     recorder.start()

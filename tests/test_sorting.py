@@ -349,7 +349,7 @@ def test_sorting_a_labeled_result_gives_a_plain_vector():
     assert (w.to_dict()[0], p.to_dict()[0]) == (1.0, 1)
 
 
-def test_a_recorder_records_a_sort():
+def test_a_sort_appears_among_the_events_of_a_recorder():
     with gl.Recorder() as record:
         Vector.from_dense([3, 1, 2]).sort()
     assert [event.operation for event in record.events] == ["sort"]
