@@ -42,7 +42,7 @@ EXAMPLES = {
     "program/test_cuda_products.py": 20,
     "program/test_sources.py": 25,
     "program/test_sources.py::test_a_drawn_function_gives_the_same_results_for_other_arguments": 12,
-    "program/test_sources.py::test_a_drawn_function_gives_the_same_results_in_python_and_compiled": 1,
+    "program/test_sources.py::test_a_drawn_function_compiled_by_numba": 1,
     "program/test_sources_on_cuda.py": 8,
     "program/test_stored_programs.py": 30,
     "simulator/test_intrinsics.py": 15,

@@ -168,7 +168,7 @@ def test_a_drawn_function_gives_the_same_results_in_python_and_in_the_module_for
 
 @fewer(20)
 @given(sources(statements=3))
-def test_a_drawn_function_gives_the_same_results_in_python_and_compiled_by_numba(source: Source):
+def test_a_drawn_function_compiled_by_numba_gives_the_same_results_as_python(source: Source):
     cpu: Any = pytest.importorskip("graphla.program.cpu", exc_type=ImportError)
     with gl.config.set(threads=2):
         check_source(source, Checked(cpu))
