@@ -81,8 +81,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the collected tests from garbage collection, whose scans of them took 20% of the time
-    of a run with Numba.
+    """Exclude the collected tests from garbage collection.
+
+    Otherwise, the collector's scans of the tests take 20% of the time of a run with Numba.
     """
     gc.collect()
     gc.freeze()
@@ -94,7 +95,7 @@ def leave_cases_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     cases: dict[str, dict[str, Any]] = {}
     for item in items:
         if item.get_closest_marker("full"):
-            # pytest deselects tests marked `full` later, so they do not count as cases here
+            # pytest will deselect tests marked `full`, so they do not use up the limit of cases
             continue
         if number_of_cases(item.nodeid) is not None and hasattr(item, "callspec"):
             cases.setdefault(item.nodeid.partition("[")[0], {})[item.nodeid] = parameters(item)
@@ -142,8 +143,7 @@ def record_some_examples(item: Any) -> None:
 
 @pytest.fixture(autouse=DEVICE == "cuda" and not has_card())
 def schedule(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Use the name of the test as the seed of the order in which the simulator runs threads. So
-    each test is reproducible.
+    """Seed the simulator's thread schedule with the test name, so that each test is reproducible.
 
     Compiled loops use few threads, because at each barrier the simulator switches to each thread.
     """

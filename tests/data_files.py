@@ -1,4 +1,4 @@
-"""Find the large real graphs in ../shared/data, and corrupt files for tests."""
+"""Find the large real graphs in ../shared/data, and insert random faults into file contents."""
 
 from __future__ import annotations
 

@@ -35,7 +35,10 @@ def has_cuda() -> bool:
 
 
 def fewer(part: int) -> settings:
-    """Return settings with the usual number of examples divided by `part`, for slow properties."""
+    """Return settings for slow property tests.
+
+    The number of examples is the default divided by `part`, but at least 10.
+    """
     given = settings.default
     assert given is not None
     return settings(max_examples=max(10, given.max_examples // part))

@@ -77,7 +77,7 @@ def _verify_vector(forms: VectorStore) -> None:
 
 
 def _entries_on_host(entries: dict[int, Any], size: int, dtype: Any) -> tuple[Any, Any]:
-    """Check the entries of a vector that the host knows, and return them sorted by index."""
+    """Check the vector entries that are kept in host memory, and return them sorted by index."""
     assert all(value.dtype == dtype for value in entries.values())
     places = sorted(entries)
     indices = np.array(places, np.int32)

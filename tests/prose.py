@@ -2,8 +2,8 @@
 
     python tests/prose.py [PATH ...]    # all files that git tracks, unless paths are given
 
-Code is skipped: code blocks, doctests, and text between backticks. A line that needs an expression
-on the list gives the reason on the same line: `# prose: REASON` or `<!-- prose: REASON -->`.
+Code is skipped: code blocks, doctests, and text between backticks. If a line must use wording that
+the project avoids, the same line gives the reason: `# prose: REASON` or `<!-- prose: REASON -->`.
 """
 
 import ast

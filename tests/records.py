@@ -99,7 +99,7 @@ RECORDS = {
     "gpu": Record(
         "tests/gpu/verified.json",
         (
-            # The loops of the CPU do not run on a GPU.
+            # The files in `graphla/backends/cpu` do not affect results on a GPU.
             *(f"graphla/backends/{name}.py" for name in BACKEND_FILES),
             *("graphla/backends/cuda", "graphla/compilers", "graphla/formats.py", "graphla/stores"),
             *("graphla/program", "graphla/ladder", "semirings"),

@@ -92,7 +92,7 @@ def test_a_numpy_string_is_accepted_as_the_name_of_an_operator():
     assert A.apply(np.str_("abs")).new().isequal(A.apply("abs").new())
 
 
-def test_an_operator_is_rejected_on_a_dtype_for_which_the_operator_is_undefined():
+def test_an_operator_is_rejected_for_a_dtype_that_it_does_not_support():
     u = gl.Vector.from_coo([0], [1.5])
     with pytest.raises((TypeError, KeyError)):
         u.apply(gl.unary.bnot)
@@ -252,7 +252,7 @@ def test_a_scalar_behaves_like_a_python_number():
     assert s.value == 3 and t.value == 4
 
 
-def test_a_scalar_can_be_assigned_an_element_or_a_reduction_or_an_accumulated_value():
+def test_elements_and_reductions_can_be_written_to_a_scalar_with_or_without_an_accumulator():
     s = gl.Scalar(int)
     s << small()[2, 0]
     assert s.value == 4

@@ -179,7 +179,7 @@ def test_a_scalar_fills_an_empty_region_and_then_regions_of_other_sizes():
 
 
 @pytest.mark.parametrize("value", [7, gl.Matrix.from_coo([0], [0], [7], nrows=1, ncols=2)])
-def test_the_option_replace_keeps_entries_outside_the_assigned_region_that_the_mask_selects(value):
+def test_with_replace_an_entry_outside_the_assigned_region_is_kept_if_the_mask_selects_it(value):
     C = gl.Matrix.from_coo([0, 1, 1], [0, 1, 0], [1, 2, 3], nrows=2, ncols=2)
     M = gl.Matrix.from_coo([0, 1], [0, 1], True, nrows=2, ncols=2)
     C(M.S, replace=True)[[0], :] << value
@@ -308,7 +308,7 @@ def test_repeated_element_assignments_do_not_change_copies(data):
 
 # --- equal indices, whose values the accumulator combines ----------------------------------------
 def joining(dtype: np.dtype) -> st.SearchStrategy[str]:
-    """Draw the name of an operator that is the operator of a monoid on this dtype."""
+    """Draw the name of a binary operator that belongs to a monoid on this dtype."""
     logical = ["lor", "land", "lxor", "eq"] if dtype.kind == "b" else []
     bitwise = ["band", "bor", "bxor"] if dtype.kind in "iu" else []
     return st.sampled_from(["plus", "times", "min", "max", "any", *logical, *bitwise])
@@ -423,7 +423,7 @@ def test_a_vector_of_indices_is_read_before_the_statement_changes_the_vector():
     assert part.new().to_dict() == {0: 2, 1: 0, 2: 1, 3: 3}
 
 
-def test_an_expression_or_a_vector_with_one_stored_value_can_be_used_as_indices():
+def test_an_expression_or_an_iso_valued_vector_can_be_used_as_indices():
     v = gl.Vector.from_dense([10, 20, 30])
     q = gl.Vector.from_scalar(2, 4)
     assert v[q].new().to_dict() == {0: 30, 1: 30, 2: 30, 3: 30}

@@ -1,4 +1,4 @@
-"""Compare each NumPy operation, on each storage form, with dictionaries of entries."""
+"""Compare operations of the NumPy backend, on each storage form, with dictionaries of entries."""
 
 import tracemalloc
 from typing import Any
@@ -195,7 +195,8 @@ def test_building_takes_at_most_three_times_the_memory_of_the_result(dtype, size
     i, j = random.integers(0, size // 16, (2, size))
     values = random.random(size).astype(dtype)
     given = (size // 16, size // 16, i, j, values, binary.second[dtype])
-    # Until the process has imported SciPy, NumPy sorts small matrices, which takes more memory.
+    # Import SciPy, so that the backend sorts with SciPy. Until then it would sort small matrices
+    # with NumPy, which takes more memory.
     pytest.importorskip("scipy.sparse")
     do.build_matrix(*given)
     tracemalloc.start()
@@ -425,7 +426,7 @@ def test_each_element_of_a_matrix_product_is_the_fold_of_its_terms(name, data, n
     assert c.values.dtype == ring.return_type.np_type
 
 
-def test_a_product_whose_entries_all_have_a_known_value_is_iso_valued():
+def test_a_product_whose_entries_all_have_the_value_one_is_iso_valued():
     one = np.broadcast_to(np.ones(1, bool), 3)
     A = do.build_matrix(3, 3, np.array([0, 1, 2]), np.array([1, 2, 0]), one, None)
     u = SparseVector(3, np.array([0, 1], np.int32), np.array([7, 8]))
@@ -537,7 +538,7 @@ def test_a_write_in_place_reuses_the_arrays_of_the_vector():
     assert table_of(got) == {0: 0, 1: 9, 3: 3}
 
 
-def test_a_union_has_correct_values_after_an_entry_that_only_the_smaller_operand_has():
+def test_a_union_is_correct_if_its_first_entry_occurs_only_in_the_smaller_operand():
     u = gl.Vector.from_coo([1, 2, 3, 4], [10, 20, 30, 40], size=500)
     v = gl.Vector.from_coo([0, 3], [1, 2], size=500)
     with gl.config.set(compiled=False):

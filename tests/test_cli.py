@@ -51,7 +51,7 @@ def graphla(*arguments: Any) -> subprocess.CompletedProcess[str]:
     with redirect_stdout(out), redirect_stderr(error):
         try:
             code = main(words)
-        except SystemExit as done:  # argparse raises this error
+        except SystemExit as done:  # raised by argparse after --help or an error
             code = int(done.code or 0)
     printed = [_text(stream) for stream in (out, error)]
     return subprocess.CompletedProcess(words, code, *printed)
@@ -174,7 +174,7 @@ def test_the_triangles_command_ignores_edge_directions():
 
 
 @pytest.mark.parametrize("command", ["reachable", "widest", "minimax", "reliable"])
-def test_best_path_commands_accept_a_graph_without_weights(command):
+def test_path_commands_that_can_use_weights_accept_a_graph_without_weights(command):
     assert "34 vertices" in succeeds(command, "karate", "--source", 3)
 
 
@@ -451,7 +451,7 @@ def test_a_scalar_result_can_be_written_to_a_file(tmp_path, name):
         assert gl.io.mmread(path)[0, 0].value == 45
 
 
-def test_the_output_file_dash_prints_csv_and_moves_the_summary_to_standard_error(edge_list):
+def test_output_to_a_dash_prints_csv_and_moves_the_summary_to_standard_error(edge_list):
     done = graphla("sssp", edge_list, "--output", "-")
     assert done.stdout == "vertex,distance\n0,0\n1,3\n2,1\n"
     assert "reached" in done.stderr
@@ -606,7 +606,7 @@ def test_a_rejected_command_creates_no_file(tmp_path, edge_list):
         ("benchmark", "bench"),
     ],
 )
-def test_an_unknown_command_suggests_similar_commands(word, proposed):
+def test_the_error_about_an_unknown_command_suggests_similar_commands(word, proposed):
     done = graphla(word, "karate")
     assert done.returncode == 2
     assert f"there is no command '{word}'; did you mean {proposed}" in done.stderr

@@ -42,7 +42,7 @@ def values(dtype: np.dtype) -> st.SearchStrategy[Any]:
 
 @st.composite
 def lines(draw: st.DrawFn, n: int) -> str:
-    """Draw one GraphBLAS statement about the matrices A, B, C and the vectors u, v, w."""
+    """Draw one GraphBLAS statement that uses some of the matrices A, B, C and vectors u, v, w."""
     matrices, vectors = st.sampled_from("ABC"), st.sampled_from("uvw")
     C, A, B = draw(matrices), draw(matrices), draw(matrices)
     w, u, v = draw(vectors), draw(vectors), draw(vectors)

@@ -234,7 +234,7 @@ def test_a_monoid_without_a_numpy_ufunc_folds_correctly(
     [("plus", "FP32"), ("min", "INT64"), ("lor", "BOOL"), ("any", "INT8"), ("times", "UINT16")],
 )
 @pytest.mark.parametrize("iso", [False, True])
-def test_totals_of_rows_agree_with_numpy(name: str, dtype: str, iso: bool) -> None:
+def test_row_reductions_agree_with_numpy(name: str, dtype: str, iso: bool) -> None:
     rng = np.random.default_rng(13)
     m = semirings.monoid.from_string(name)[dtype]
     for wide, lengths in product((False, True), (range(12), range(1, 12), (), (0, 0), (3,))):
@@ -337,7 +337,7 @@ def test_operations_on_operands_without_entries_give_no_entries(shape: tuple[int
         assert cpu.union(a, Csr(nrows, ncols, a.indptr, none, none), s.binaryop).nvals == 0
 
 
-def test_an_operand_may_have_another_dtype_than_the_semiring() -> None:
+def test_an_operand_may_have_a_different_dtype_from_the_semiring() -> None:
     """The compiled loop casts the values of the operands one at a time."""
     s = typed("plus_times", "FP64")
     a = a_matrix(np.random.default_rng(10), N, N, np.int8, False)
@@ -646,7 +646,7 @@ def test_the_k_truss_has_the_edges_whose_truss_number_is_at_least_k(
             assert np.array_equal(found >= k, numbers >= k)
 
 
-def test_the_results_of_parts_are_returned_in_order_and_the_first_error_is_raised() -> None:
+def test_results_of_parallel_calls_are_returned_in_order_and_the_first_error_is_raised() -> None:
     assert threads.run(lambda x: x * x, [(x,) for x in range(50)], 4) == [x * x for x in range(50)]
     assert threads.run(lambda x: x, [], 4) == []
     with pytest.raises(ZeroDivisionError):

@@ -200,7 +200,9 @@ def test_levels_above_254_overflow_if_levels_are_stored_in_one_byte() -> None:
                 levels_of_many(path(256), None, start, np.uint8)
 
 
-def test_a_plan_marks_idle_vertices_and_stores_one_in_neighbor_of_each_other_vertex() -> None:
+def test_a_plan_marks_isolated_vertices_and_stores_a_predecessor_of_each_vertex_that_has_one() -> (
+    None
+):
     for seed in SEEDS:
         out, into = a_graph(np.random.default_rng(seed))
         degrees = np.diff(into.indptr)
@@ -395,7 +397,7 @@ def test_a_closure_computed_in_rounds_agrees_with_numpy(name: Any, dtype: str, h
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 5])
-def test_a_closure_of_k_rounds_computes_k_products(limit: int) -> None:
+def test_a_closure_limited_to_k_rounds_agrees_with_numpy(limit: int) -> None:
     for seed in SEEDS:
         closed_alike("min_plus", "INT64", "rounds", seed, limit=limit)
 
@@ -452,7 +454,7 @@ def interrupted(call: Callable[[], Any], after: float = 0.05) -> bool:
     return False
 
 
-def test_an_interrupt_waits_until_the_loop_has_stopped() -> None:
+def test_an_interrupt_is_raised_only_after_the_loop_has_stopped() -> None:
     stop, seen = np.zeros(1, np.int64), []
 
     def loop() -> None:
@@ -472,7 +474,7 @@ def test_an_error_in_another_thread_is_raised_in_the_calling_thread() -> None:
         threads.apart(fails, np.zeros(1, np.int64), 1)
 
 
-def test_the_function_apart_calls_its_argument_directly_outside_the_main_thread() -> None:
+def test_outside_the_main_thread_the_function_named_apart_calls_its_argument_directly() -> None:
     names: list[str] = []
     stop = np.zeros(1, np.int64)
     here = Thread(

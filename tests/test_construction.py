@@ -132,7 +132,7 @@ def test_duplicate_entries_are_merged_if_all_entries_have_the_same_value():
 @pytest.mark.parametrize(
     ("op", "value", "is_kept"), [("min", 3, True), ("plus", 3, False), ("plus", 0, True)]
 )
-def test_a_single_stored_value_is_kept_if_the_argument_dup_op_does_not_change_the_value(
+def test_a_matrix_built_from_one_value_stays_iso_valued_if_dup_op_does_not_change_the_value(
     op, value, is_kept, size
 ):
     rows, columns = np.divmod(np.arange(2 * size) % size, 100)
@@ -142,7 +142,7 @@ def test_a_single_stored_value_is_kept_if_the_argument_dup_op_does_not_change_th
 
 
 @pytest.mark.parametrize("name", ["first", "second"])
-def test_duplicates_are_combined_with_a_user_defined_operator_even_if_its_name_is_first(name):
+def test_duplicates_are_combined_with_a_user_operator_even_if_it_is_named_like_a_built_in_one(name):
     op = gl.binary.register_anonymous(lambda x, y: 2 * x + y, name)
     assert gl.Vector.from_coo([3, 1, 3, 3], [1, 2, 3, 4], dup_op=op).to_dict() == {1: 2, 3: 14}
     assert gl.Vector.from_coo([3, 1, 3], 1, dup_op=op).to_dict() == {1: 1, 3: 3}

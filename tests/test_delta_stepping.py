@@ -34,7 +34,7 @@ WEIGHTS = {  # for each kind of graph, the largest weight and the dtype
 
 @pytest.fixture(autouse=True)
 def small_rounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let threads share small rounds too, and reserve little memory for the buckets."""
+    """Divide even small rounds among the threads, and reserve little memory for the buckets."""
     monkeypatch.setattr(buckets, "SPARE", 1)
     with using(BucketTuning(shared=200)), config.set(compiled=True):
         yield
@@ -96,7 +96,7 @@ def test_parents_form_a_tree_of_shortest_paths_and_do_not_depend_on_the_number_o
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2**62)), min_size=1, max_size=5))
-def test_start_values_of_any_size_are_kept_unless_a_path_is_shorter(starts):
+def test_start_values_of_any_size_are_kept_unless_a_path_gives_a_smaller_value(starts):
     values = dict(starts)
     x = Vector.from_coo(list(values), list(values.values()), size=10, dtype="INT64")
     ring = Matrix.from_coo(np.arange(10), (np.arange(10) + 1) % 10, np.arange(10), dtype="INT64")

@@ -1,4 +1,4 @@
-"""Test that public docstrings have the Google sections and agree with the code.
+"""Test that public docstrings follow the Google format and agree with the code.
 
 `PUBLIC` lists the objects, and each test runs on every one of them. Sections are parsed as in
 napoleon: a heading at the left margin, and indented entries `name: text`.
@@ -109,7 +109,7 @@ PUBLIC: dict[str, Any] = {
 """Public functions, methods, properties and classes, keyed by their public names."""
 
 ANY = re.compile(
-    # a Python number of the entries' dtype, or a default value of any type
+    # an entry as a Python number, or a default value of any type
     r"(Matrix|Vector|Scalar)(Expression)?\.get"
     # a Matrix or a Vector, depending on the file or array
     r"|io\.(read|read_npz|from_\w+_sparse)"
@@ -182,9 +182,10 @@ def is_function(thing: Any) -> bool:
 
 
 def public(choose: Callable[[Any], bool]) -> Callable[[Callable[[str], None]], Any]:
-    """Return a decorator that runs a test on the chosen objects of each module or class.
+    """Return a decorator that runs a test on each public object for which `choose` is true.
 
-    If the test fails, a note added to the error names the object.
+    The objects of one module or class form one test case. If the test fails, a note added to the
+    error names the object.
     """
     owners: dict[str, list[str]] = {}
     for name, thing in PUBLIC.items():
@@ -373,7 +374,7 @@ def calls(thing: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
 
 
 @public(lambda thing: hasattr(thing, "graph_options"))
-def test_every_error_that_invalid_input_raises_is_described(name):
+def test_every_error_raised_for_invalid_input_is_documented(name):
     thing = PUBLIC[name]
     described = entries(sections(thing)["Raises"])
     expected = tuple(error_class(each) for each in described)

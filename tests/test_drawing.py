@@ -186,7 +186,7 @@ def test_the_function_draw_accepts_graphs_with_at_most_one_vertex():
 # --- layout ---------------------------------------------------------------------------------------
 
 
-def test_the_layout_of_a_path_is_a_straight_line_whose_distances_are_graph_distances():
+def test_the_layout_of_a_path_is_a_straight_line_that_preserves_graph_distances():
     wanted = abs(np.subtract.outer(np.arange(8.0), np.arange(8.0)))
     points = minimize_stress(wanted)
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
@@ -207,7 +207,7 @@ def test_importing_graphla_does_not_import_matplotlib():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_label_is_placed_on_the_side_of_a_vertex_that_has_no_edges():
+def test_a_label_is_placed_on_that_side_of_its_vertex_where_there_are_no_edges():
     G = gl.Graph.from_edges([("a", "b"), ("b", "b"), ("c", "d"), ("d", "e")], directed=True)
     x = {"a": (0, 1), "b": (0, 0), "c": (1, 2), "d": (1, 1), "e": (1, 0)}
     ax = gl.draw(G, positions=x)

@@ -106,7 +106,7 @@ def test_an_infix_expression_without_an_operator_reports_that_an_operator_is_nee
         binary.plus(A, A)
 
 
-def test_one_operator_applies_to_a_whole_chain_of_the_same_symbol():
+def test_one_operator_combines_all_operands_of_a_chain_joined_by_the_same_symbol():
     u = Vector.from_coo([0], [2], size=2)
     w = Vector.from_dense([5, 6])
     assert monoid.plus(u | w | u).to_dict() == {0: 9, 1: 6}
@@ -373,7 +373,7 @@ def test_an_expression_is_computed_only_on_request_if_autocompute_is_off():
     assert (A + A).nvals == 2
 
 
-def test_select_accepts_a_comparison_of_its_own_operand_if_autocompute_is_off():
+def test_without_autocompute_select_accepts_only_comparisons_of_its_own_operand():
     A = gl.Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 2, 3])
     B = gl.Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 2, 3])
     with gl.config.set(autocompute=False):

@@ -158,7 +158,7 @@ def test_an_empty_matrix_and_an_empty_scalar_have_no_entries():
     assert ScalarStore("cpu", BOOL, np.False_).nvals == 1
 
 
-def test_several_threads_build_a_storage_form_only_once():
+def test_a_storage_form_is_built_only_once_even_if_several_threads_request_it():
     a = backend("cpu").transpose(csr())
     A = MatrixStore("cpu", INT64, None, a)
     start, made = threading.Barrier(4), []

@@ -143,7 +143,7 @@ def test_uniform_graphs_have_exactly_the_requested_number_of_edges(
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("self_loops", [True, False])
 @pytest.mark.parametrize("m", [2, 5])
-def test_uniform_graphs_contain_every_edge_equally_often(symmetric, self_loops, m):
+def test_every_possible_edge_is_equally_likely_in_a_uniform_graph(symmetric, self_loops, m):
     seeds, n = 1500, 4
     count = np.zeros((n, n))
     for seed in range(seeds):
@@ -188,7 +188,7 @@ def test_kronecker_edges_fall_into_each_quadrant_with_its_probability():
     assert np.abs(share - [0.5, 0.3, 0.15, 0.05]).max() < 0.005
 
 
-def test_an_asymmetric_kronecker_graph_has_different_skews_of_sources_and_targets():
+def test_out_degrees_are_more_skewed_than_in_degrees_in_an_asymmetric_kronecker_graph():
     # Each bit of a source vertex is 1 with probability 0.1; for target vertices the probability is
     # 0.45.
     A = made.kronecker(10, 4, 0.5, 0.4, 0.05, symmetric=False, seed=2)

@@ -468,7 +468,7 @@ def test_the_views_of_a_graph_behave_like_sets():
     assert list(empty.nodes) == list(empty.edges) == [] and len(empty.edges) == 0
 
 
-def test_long_lists_of_edges_are_produced_in_batches(monkeypatch):
+def test_edge_views_produce_long_lists_of_edges_in_batches(monkeypatch):
     import graphla.graph.views as views
 
     monkeypatch.setattr(views, "PART", 3)
@@ -651,7 +651,7 @@ def test_parallel_edges_are_combined_as_requested_and_the_graph_records_the_meth
 
 
 @given(st.data())
-def test_path_lengths_over_the_smallest_of_parallel_edges_agree_with_networkx(data):
+def test_path_lengths_that_use_the_lightest_of_parallel_edges_agree_with_networkx(data):
     nx = pytest.importorskip("networkx")
     there = data.draw(multigraphs())
     G = Graph.from_networkx(there, multigraph_weight="min")
@@ -667,7 +667,7 @@ def test_path_lengths_over_the_smallest_of_parallel_edges_agree_with_networkx(da
     assert algorithms.sssp(G, "a", weight=None).distances.to_dict() == levels
 
 
-def test_derived_graphs_remember_that_parallel_edges_were_summed():
+def test_derived_graphs_record_that_the_weights_of_parallel_edges_were_summed():
     nx = pytest.importorskip("networkx")
     edges = [("a", "b", 3), ("a", "b", 5), ("b", "c", 1)]
     there = nx.MultiDiGraph()
@@ -691,7 +691,7 @@ def test_derived_graphs_remember_that_parallel_edges_were_summed():
     assert Paths(G, weight=None).sssp(0).nvals == 3
 
 
-# For each algorithm that needs the weight of every single edge: arguments with which it reads the
+# Algorithms that need the weights of individual edges, with arguments that make them read these
 # weights.
 PATHS_NEED = {
     "all_parents": {"source": "a", "weight": "weight"},

@@ -1,4 +1,7 @@
-"""Test identities between operations: push equals pull, masks partition a result, and others."""
+"""Test identities between operations.
+
+For example, push and pull give equal products, and a mask and its complement partition a result.
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_every_scipy_format_gives_the_same_entries(table: Table, form: str):
 
 
 @given(columns())
-def test_a_vector_is_exported_as_a_row_or_in_csc_format_as_a_column(table: Table):
+def test_a_vector_is_exported_as_a_row_but_as_a_column_in_csc_format(table: Table):
     v = vector(table)
     n = table.shape[0]
     assert gio.to_scipy_sparse(v).shape == (1, n)
@@ -297,7 +297,7 @@ def test_the_separators_and_headers_and_comments_of_an_edge_list_are_recognized(
     assert A.to_dicts() == {0: {1: 5}, 1: {2: -3}}
 
 
-def test_an_edge_list_can_be_read_with_given_columns_and_base_and_size_and_dtype():
+def test_an_edge_list_is_read_as_its_options_specify():
     written = "1 x 2 0.5\n2 y 3 1.5\n"
     A = edges(written, columns=(2, 0, 3), base=1, n=5)
     assert A.shape == (5, 5)
@@ -393,7 +393,7 @@ def test_vertex_numbers_that_are_not_indices_are_rejected_with_the_advice_to_use
         ("1 2\n2 4\n", {"n": 3, "base": 1}, "outside of 1 to 3"),
     ],
 )
-def test_the_error_about_a_vertex_that_is_out_of_range_by_one_suggests_the_other_base(
+def test_an_error_about_a_vertex_out_of_range_by_one_suggests_the_other_value_of_base(
     written, options, advice
 ):
     with pytest.raises(ParseError) as caught:
@@ -410,7 +410,7 @@ def test_the_error_about_a_vertex_that_is_out_of_range_by_one_suggests_the_other
     st.sampled_from([-1, 0, 1]),
     st.booleans(),
 )
-def test_vertex_numbers_are_limited_relative_to_the_number_of_edges(count, beyond, is_few):
+def test_the_largest_allowed_vertex_number_depends_on_the_number_of_edges(count, beyond, is_few):
     least = edgelist.SPARSE_FROM if is_few else edgelist.VERTICES_PER_EDGE * 20_000
     count = count if is_few else 20_000
     largest = least + beyond
@@ -567,7 +567,10 @@ NAMES = st.one_of(
 
 @st.composite
 def labeled_graphs(draw):
-    """Draw labeled edges as a matrix without isolated vertices, which an edge list cannot store."""
+    """Draw a matrix and its vertex labels.
+
+    No vertex is isolated, because an edge list cannot store isolated vertices.
+    """
     labels = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
     ends = st.integers(0, len(labels) - 1)
     pairs = draw(st.lists(st.tuples(ends, ends), min_size=1, max_size=6, unique=True))
@@ -777,7 +780,7 @@ def test_the_error_about_an_incomplete_npz_graph_names_what_is_missing(tmp_path)
         (pickle.dumps([1, 2]), "it is not a zip archive"),
     ],
 )
-def test_a_file_that_is_not_an_archive_is_rejected_without_advice_to_unpickle(
+def test_the_error_about_a_file_that_is_not_an_archive_does_not_suggest_allow_pickle(
     data, problem, tmp_path
 ):
     (tmp_path / "a.npz").write_bytes(data)
@@ -787,7 +790,7 @@ def test_a_file_that_is_not_an_archive_is_rejected_without_advice_to_unpickle(
         assert "pickle" not in str(caught.value)
 
 
-def test_pickled_objects_in_an_archive_are_rejected_without_advice_to_unpickle(tmp_path):
+def test_the_error_about_pickled_objects_in_an_archive_does_not_suggest_allow_pickle(tmp_path):
     np.savez(tmp_path / "a.npz", src=np.array([{}], object), dst=[1], n=2, directed=True)
     with pytest.raises(ParseError, match="Python objects, which are never loaded") as caught:
         gio.read_npz(tmp_path / "a.npz")
@@ -843,7 +846,7 @@ def test_a_damaged_npz_file_is_either_read_or_rejected(data):
             assert error.file == "<file object>"
 
 
-def test_an_npz_file_with_offsets_before_its_start_is_rejected(tmp_path):
+def test_an_npz_file_with_a_wrong_offset_of_its_zip_directory_is_rejected(tmp_path):
     path = tmp_path / "a.npz"
     gio.write_npz(path, gl.generators.uniform(5, 6))
     data = bytearray(path.read_bytes())

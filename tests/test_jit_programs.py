@@ -1,7 +1,7 @@
 """Compare the loops in benchmarks/jit_programs.py with NetworkX and with the library.
 
-Here the loops run plainly. `CHECKS` maps the name of each program to a function that checks any
-version of the program, so that compiled versions can be checked too.
+Here the loops run as plain Python. `CHECKS` maps the name of each program to a function that checks
+any version of the program, so that compiled versions can be checked too.
 """
 
 from __future__ import annotations
@@ -293,7 +293,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_each_program_gives_correct_results_in_plain_notation(name):
+def test_each_program_gives_correct_results_as_plain_python(name):
     CHECKS[name](programs.PROGRAMS[name])
 
 

@@ -89,7 +89,7 @@ FUNCTIONS = {"copysign", "floor", "fmod", "sqrt"}
 def test_a_process_ends_without_reading_freed_memory(tmp_path: Path) -> None:
     program = tmp_path / "loops.py"
     program.write_text(LOOPS)
-    # With these settings, the allocator immediately fills freed memory with one bits.
+    # With these settings, the allocator immediately sets all bits of freed memory to 1.
     filled = {"MALLOC_PERTURB_": "255", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
     for _ in range(2):  # the first run may compile loops
         run(program, PYTHONMALLOC="malloc", **filled)

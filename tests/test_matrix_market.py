@@ -71,7 +71,7 @@ def test_every_malformed_file_is_rejected_with_its_name_and_line(kind, block, mo
 
 @needs_data
 @pytest.mark.parametrize("path", WELL_FORMED, ids=lambda path: path.name)
-def test_reading_any_other_file_gives_the_same_matrix_as_in_scipy(path: Path):
+def test_reading_any_well_formed_file_gives_the_same_matrix_as_scipy(path: Path):
     if path.name == "complex.mtx.gz":
         with pytest.raises(ParseError, match="line 1: the field is complex"):
             mmread(path)
@@ -219,7 +219,7 @@ def test_spacing_and_letter_case_and_comments_and_line_ends_do_not_change_the_re
     assert A.to_dicts() == {0: {0: 1.5}, 1: {0: -2.0}}
 
 
-def test_reading_a_pattern_file_gives_an_iso_valued_matrix_of_true():
+def test_a_matrix_read_from_a_pattern_file_stores_one_value_for_all_entries():
     A = parse(HEAD + "pattern symmetric\n3 3 2\n2 1\n3 3\n")
     assert A.dtype == "BOOL"
     assert A.to_dicts() == {0: {1: True}, 1: {0: True}, 2: {2: True}}

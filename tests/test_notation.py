@@ -61,8 +61,8 @@ def fastsv(A: gl.Matrix) -> gl.Vector:
     while True:
         before = grandparent.dup()
         least(gl.binary.min) << gl.semiring.min_second(A @ grandparent)
-        parent(gl.binary.min)[parent] << least  # hook the parent of each vertex onto its least
-        parent(gl.binary.min) << least  # hook the vertex itself as well
+        parent(gl.binary.min)[parent] << least  # hook parent[v] onto least[v] for all v
+        parent(gl.binary.min) << least  # hook v itself onto least[v]
         parent(gl.binary.min) << grandparent
         grandparent << parent[parent]
         if grandparent.isequal(before):

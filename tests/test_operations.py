@@ -578,8 +578,8 @@ def test_an_input_mask_limits_the_entries_that_extract_reads(kind, data):
     (i, I), (j, J) = (data.draw(selections(n, duplicates=True)) for n in shape)
     where = (i, j) if kind == "matrix" else i
     J = J if kind == "matrix" else [0]
-    # `mask` has the shape of A. The mask `drawn` of the extracted part allows an entry if `mask`
-    # allows the position of the entry in A.
+    # `mask` has the shape of A, but `drawn` has the shape of the extracted part. `drawn` allows
+    # position (p, q) of the part if `mask` allows the position in A from which (p, q) is extracted.
     spots = product(enumerate(I), enumerate(J))
     allowed = {(p, q): True for (p, r), (q, c) in spots if mask.allows((r, c))}
     part = oracle.extract(A, I, J)

@@ -96,7 +96,7 @@ def test_only_a_square_matrix_has_a_plan():
 
 
 @pytest.mark.parametrize("n", [0, 1, 40])
-def test_all_vertices_are_idle_in_the_plan_of_an_empty_matrix(n):
+def test_the_plan_of_an_empty_matrix_marks_all_vertices_as_isolated(n):
     A = gl.Matrix("INT8", n, n).prepare()
     bits = np.unpackbits(host(A, A._store.plan_now().idle).view("u1"))
     assert bits.all()
@@ -162,7 +162,7 @@ def spend(A, seconds, times=1):
         A._store.record_traversal(seconds)
 
 
-def test_a_full_plan_is_built_once_traversals_have_taken_as_long_as_building_the_plan_takes(
+def test_a_full_plan_is_built_after_traversals_have_taken_as_long_as_its_construction(
     monkeypatch,
 ):
     A = matrix()
@@ -219,7 +219,7 @@ def test_the_break_even_point_of_a_plan_is_computed_from_traversal_times():
     # assumed to save the fraction SAVING of the 10 ms that a traversal takes.
     estimated = spent(light=[9.0, 0.01, 0.01]).report(plan_of(0.3, False), 0.9)
     assert estimated.break_even == 0.9 / (SAVING * 0.01)
-    # The estimate is the same if all traversals used the full plan, and took 7 ms.
+    # If all timed traversals used the full plan and took 7 ms, the estimate is the same as above.
     having = spent(full=[9.0, 0.007]).report(plan_of(0.9, True), 5.0)
     assert having.break_even == estimated.break_even
     # If traversals with a light plan and traversals with a full plan have been timed, the saving is

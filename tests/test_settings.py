@@ -115,7 +115,7 @@ def test_a_recorder_can_be_started_and_stopped_and_printed_as_a_table():
     assert not recorder.events
 
 
-def test_a_recorder_records_from_its_creation_unless_start_is_false():
+def test_a_recorder_is_active_from_its_creation_unless_start_is_false():
     recorder = Recorder(start=False)
     assert not recorder.is_recording
     recorder.start()
@@ -142,7 +142,7 @@ def test_the_setting_max_rows_limits_the_number_of_rows_that_a_recorder_prints()
         Recorder(max_rows=-1)
 
 
-def test_a_recorder_records_a_selection_by_the_values_of_a_vector():
+def test_a_selection_with_a_vector_as_the_condition_appears_among_the_events_of_a_recorder():
     w = gl.Vector(int, 3)
     w << 1
     w[1] = 0

@@ -1,4 +1,4 @@
-"""Loops that several threads run on the same arrays give the results of the definitions."""
+"""Test that loops run by several threads on the same arrays give the results of definitions."""
 
 from __future__ import annotations
 

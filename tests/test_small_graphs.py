@@ -126,7 +126,9 @@ def test_small_graphs_use_a_loop_once_a_large_graph_has_caused_its_compilation(e
     assert count_records(count_cores) == 0
 
 
-def test_the_settings_compiled_false_and_true_also_apply_to_small_graphs(empty: None) -> None:
+def test_the_values_false_and_true_of_the_setting_compiled_also_apply_to_small_graphs(
+    empty: None,
+) -> None:
     with gl.config.set(compiled=True):
         assert count_records(count_cores) == 0
     with gl.config.set(compiled=False):
@@ -134,7 +136,9 @@ def test_the_settings_compiled_false_and_true_also_apply_to_small_graphs(empty: 
     assert count_records(count_cores) == 0
 
 
-def test_a_function_is_called_again_without_loops_if_a_loop_is_missing(empty: None) -> None:
+def test_a_function_is_called_again_without_compiled_loops_if_a_loop_is_missing(
+    empty: None,
+) -> None:
     threads = []
 
     @try_loops

@@ -173,10 +173,10 @@ def test_long_and_short_rows_can_be_sorted_together():
 
 @pytest.mark.cpu
 @given(data)
-def test_a_vector_can_be_sorted_with_any_order_of_a_few_keys(data):
-    """The order is defined by a random table of keys.
+def test_a_vector_can_be_sorted_by_an_arbitrary_order_of_a_few_keys(data):
+    """A random table of keys defines the order.
 
-    The comparison runs in NumPy, because compiling the function of each order would be slow.
+    The comparison runs in NumPy, because compiling a function for each order would be slow.
     """
     keys = data.draw(st.integers(0, 2**48 - 1), label="keys")
     values = np.array(data.draw(st.lists(st.integers(0, 2**40), max_size=60)), np.uint64)
@@ -227,7 +227,7 @@ def test_sorting_by_less_or_greater_equals_the_stable_sort_of_numpy(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["INT8", "FP64"])
-def test_a_comparison_that_is_true_for_equal_values_sorts_by_its_strict_part(dtype):
+def test_sorting_is_stable_with_a_comparison_that_is_true_for_equal_values(dtype):
     values = np.array([2, 1, 2, 3, 1, 1, 0], np.dtype(dtype.lower().replace("fp", "float")))
     v = Vector.from_dense(values)
     for op in (
@@ -349,7 +349,7 @@ def test_sorting_a_labeled_result_gives_a_plain_vector():
     assert (w.to_dict()[0], p.to_dict()[0]) == (1.0, 1)
 
 
-def test_a_recorder_records_a_sort():
+def test_a_sort_appears_among_the_events_of_a_recorder():
     with gl.Recorder() as record:
         Vector.from_dense([3, 1, 2]).sort()
     assert [event.operation for event in record.events] == ["sort"]

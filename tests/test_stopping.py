@@ -272,12 +272,12 @@ OTHERS: dict[str, tuple[Callable[[gl.Matrix], Any], set[str]]] = {
         {"serial_order.generations", "serial_order.reduce"},
     ),
 }
-"""Functions that the command line lacks, and the loops that they must call."""
+"""Functions without a command-line command, and the compiled loops that they must call."""
 
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("function", OTHERS)
-def test_no_loop_of_a_function_that_the_command_line_lacks_starts_after_a_stop_request(
+def test_no_loop_of_a_function_without_a_command_starts_after_a_stop_request(
     function: str, interrupter: Interrupter
 ) -> None:
     A = gl.generators.uniform(64, 300, seed=1, symmetric=True, weights=(0.5, 1.0))
@@ -286,7 +286,7 @@ def test_no_loop_of_a_function_that_the_command_line_lacks_starts_after_a_stop_r
 
 
 @pytest.mark.parametrize("name", ["astar", "nearest_first", "meet_nearest"])
-def test_a_search_for_near_vertices_ends_immediately_if_the_stop_flag_is_set(name: str) -> None:
+def test_a_dijkstra_or_astar_search_ends_immediately_if_the_stop_flag_is_set(name: str) -> None:
     indptr, indices, values, n = [0, 1, 3, 5, 6], [1, 0, 2, 1, 3, 2], [1.0] * 6, 4
     lengths, keys, stop = [-1.0] * 2 * n, [0.0] * 40, [1]
     parents, heap, order = [-1] * 2 * n, [0] * 60, [0] * n
@@ -306,9 +306,9 @@ def test_a_search_for_near_vertices_ends_immediately_if_the_stop_flag_is_set(nam
 
 
 def check(algorithm: Algorithm, interrupter: Interrupter, needed: set[str] | None = None) -> None:
-    """For each compiled loop, interrupt its middle call in a run; then run the algorithm again.
+    """For each compiled loop, interrupt a run at the middle call of the loop, and run again.
 
-    The run must call the loops in `needed`, by default those in LOOPS.
+    The algorithm must call the loops in `needed`, by default those in LOOPS.
     """
     A = graph(algorithm)
     options = given(algorithm, A)
@@ -347,7 +347,7 @@ def check_run(
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("loop", ["spgemm.saxpy", "spgemm.dot"])
-def test_an_interrupt_ends_a_matrix_product_of_one_thread_before_its_last_part(
+def test_an_interrupt_ends_a_single_threaded_matrix_product_before_its_last_part(
     loop: str, interrupter: Interrupter
 ) -> None:
     A, C = gl.generators.uniform(64, 300, seed=1, symmetric=True), gl.Matrix("FP64", 64, 64)
@@ -475,7 +475,7 @@ def test_a_part_that_fails_sets_the_stop_flag_for_the_parts_in_progress(
     assert told == [True]
 
 
-def test_an_abandoned_call_runs_to_its_end() -> None:
+def test_a_call_that_was_abandoned_after_an_interrupt_still_runs_to_its_end() -> None:
     may_end, ended = Event(), Event()
 
     def call() -> None:

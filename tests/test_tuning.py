@@ -48,7 +48,7 @@ def test_other_threads_see_the_value_that_replaces_the_default():
     assert seen == [Left(2)]
 
 
-def test_overlapping_with_blocks_restore_the_default_in_any_order_of_their_ends():
+def test_overlapping_with_blocks_restore_the_default_whatever_order_they_end_in():
     first, second = using(Left(2)), using(Left(3))
     first.__enter__()
     second.__enter__()

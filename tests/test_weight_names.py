@@ -1,4 +1,4 @@
-"""Test that a Graph whose weights have a name rejects other names for them."""
+"""Test that a Graph whose weights have a name rejects any other name for the weights."""
 
 from __future__ import annotations
 

@@ -53,8 +53,9 @@ def propagate_in_blocks(
 ) -> list[int]:
     """Return the labels after `count` rounds.
 
-    In each round, the blocks of one half of the graph change before those of the other half. All
-    blocks of a half change at the same time, and the vertices of a block one after another.
+    The vertices form blocks of equal size. In each round, about half of the blocks are chosen, and
+    their labels are updated before those of the other blocks. Each block updates its labels one
+    after another, and reads the labels of all other blocks as they were before.
     """
     around = neighbors(graph, weight)
     bits = ((graph.n - 1) // blocks).bit_length()
@@ -85,7 +86,9 @@ def test_labels_match_the_results_of_ldbc_after_any_number_of_rounds(graph, coun
 @pytest.mark.cpu
 @settings(max_examples=60)
 @given(weighted, rounds, st.booleans(), st.none() | st.integers(0, 3), st.sampled_from([1, 2, 32]))
-def test_the_vertices_of_a_block_change_one_after_another(graph, count, weight, seed, blocks):
+def test_the_labels_within_a_block_are_updated_one_after_another(
+    graph, count, weight, seed, blocks
+):
     order = list(range(graph.n))
     if seed is not None:
         order = np.argsort(hashed_random.ranks(graph.n, seed)).tolist()
@@ -133,9 +136,7 @@ def test_labels_are_the_same_for_any_number_of_threads_and_without_numba(weight)
 
 @settings(max_examples=30)
 @given(graphs(), rounds, st.integers(0, 3))
-def test_the_seed_determines_the_order_in_which_equally_frequent_labels_are_preferred(
-    graph, count, seed
-):
+def test_the_seed_determines_how_ties_between_labels_are_broken(graph, count, seed):
     order = np.argsort(hashed_random.ranks(graph.n, seed)).tolist()
     start = [order.index(v) for v in range(graph.n)]
     expected = [order[label] for label in propagate(graph, count, False, start)]
@@ -156,7 +157,7 @@ def test_reversing_the_graph_or_adding_an_isolated_vertex_does_not_change_the_la
     assert label_propagation(A, max_iter=count).to_dense().tolist() == [*labels, graph.n]
 
 
-def test_two_adjacent_vertices_swap_labels_every_round_only_if_both_change_at_the_same_time():
+def test_two_adjacent_vertices_swap_labels_forever_only_under_synchronous_updates():
     A = gl.Matrix.from_coo([0, 1], [1, 0], True)
     for count in (0, 2, 50, 100):
         even = label_propagation(A, max_iter=count, synchronous=True)

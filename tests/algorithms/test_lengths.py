@@ -117,7 +117,7 @@ def test_invalid_vertices_are_rejected(name):
         algorithm(gl.Matrix(int, 3, 4), [0])
 
 
-def test_a_mask_of_a_matrix_is_rejected():
+def test_a_matrix_mask_is_rejected():
     A = gl.Matrix(int, 3, 3)
     reached = gl.Vector.from_coo([0], True, bool, size=3)
     assert table(bfs_levels(A, [0, 2], mask=reached)).tolist() == [[0, -1, -1], [-1, -1, 0]]
@@ -130,7 +130,7 @@ def test_the_dtype_of_levels_must_be_int32_or_uint8():
         bfs_levels(gl.Matrix(int, 3, 3), [0], dtype="INT64")
 
 
-def test_a_recorder_records_searches_that_run_in_one_batch():
+def test_searches_that_run_in_one_batch_appear_among_the_events_of_a_recorder():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 3], 1, nrows=4, ncols=4)
     with gl.Recorder() as recorder:
         bfs_levels(A, [0, 1])

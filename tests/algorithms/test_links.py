@@ -75,7 +75,7 @@ def test_generalized_degrees_match_networkx(graph, data):
     assert found.nrows == graph.n
 
 
-def test_the_rows_of_the_generalized_degrees_have_the_vertex_labels():
+def test_the_rows_of_the_generalized_degrees_are_labeled_with_the_vertices():
     G = gl.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")])
     assert generalized_degree(G, ["c", "d"]).to_dicts() == {"c": {0: 1, 1: 2}, "d": {0: 1}}
 

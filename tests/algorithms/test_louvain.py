@@ -94,7 +94,7 @@ NEAR = Fraction(1, 10**9)
 
 
 class Exact:
-    """A graph that computes the gain of a move exactly, from the definition of modularity Q."""
+    """The exact gain of a move in a graph, computed from the definition of modularity Q."""
 
     def __init__(self, graph, resolution):
         self.n, self.resolution = graph.n, Fraction(resolution)
@@ -109,7 +109,8 @@ class Exact:
     def modularity(self, community):
         """Q = Σ A(i, j)/m - resolution·out(i)·into(j)/m², over pairs i, j in the same community.
 
-        Here m is the total weight, and out(i) and into(j) are the weights out of i and into j.
+        Here m is the sum of all A(i, j). The weights of the edges out of i add up to out(i), and
+        those into j to into(j).
         """
         pairs = [(i, j) for i, c in enumerate(community) for j, d in enumerate(community) if c == d]
         inside = sum(self.weight[i][j] for i, j in pairs)
@@ -120,7 +121,7 @@ class Exact:
         return [j for j in range(self.n) if j != v and (v, j) in self.links]
 
     def gains(self, community, v):
-        """Return the gain in modularity of a move of v to each adjacent community."""
+        """Return the modularity gain of moving v, for each adjacent community."""
         before = self.modularity(community)
         around = dict.fromkeys(community[j] for j in self.neighbors(v))
         moves = {c: [*community[:v], c, *community[v + 1 :]] for c in around}
@@ -171,7 +172,7 @@ def one_by_one(exact, order):
 @pytest.mark.cpu
 @settings(max_examples=60)
 @given(graphs(weights=st.integers(1, 10**6)), resolutions, st.integers(0, 3))
-def test_each_single_move_has_the_largest_modularity_gain(graph, resolution, seed):
+def test_a_vertex_that_moves_alone_chooses_the_largest_modularity_gain(graph, resolution, seed):
     assume(graph.ends)
     order = np.argsort(hashed_random.words(graph.n, hashed_random.mix(seed)))
     expected = one_by_one(Exact(graph, resolution), order.tolist())
@@ -275,7 +276,9 @@ def test_a_seed_gives_the_same_communities_with_and_without_numba(seed):
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("directed", [False, True])
-def test_batches_give_the_same_communities_for_any_number_of_threads_and_without_numba(directed):
+def test_moves_in_batches_give_equal_communities_for_any_number_of_threads_and_without_numba(
+    directed,
+):
     pytest.importorskip("numba")
     for A in two_graphs():
         answers = []
@@ -291,7 +294,7 @@ def test_batches_give_the_same_communities_for_any_number_of_threads_and_without
 @pytest.mark.cpu
 @settings(max_examples=40)
 @given(weighted, resolutions, st.integers(1, 4), st.integers(0, 3))
-def test_no_single_move_can_raise_the_modularity_after_moves_in_batches(
+def test_after_moves_in_batches_no_single_move_increases_the_modularity(
     graph, resolution, batches, rounds
 ):
     assume(sum(graph.weights))
@@ -322,7 +325,7 @@ def test_invalid_arguments_are_rejected():
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_contracting_a_matrix_that_is_wrongly_declared_symmetric_writes_only_inside_the_arrays(
+def test_contracting_a_matrix_wrongly_declared_symmetric_does_not_write_out_of_bounds(
     threads,
 ):
     pytest.importorskip("numba")

@@ -70,7 +70,8 @@ def test_directed_laplacian_matrices_equal_those_of_networkx(graph, weight, walk
         with pytest.raises(gl.exceptions.InvalidValue, match="is not strongly connected"):
             directed_laplacian_matrix(A, weight, walk)
         return
-    # NetworkX's solver needs three vertices and, for the walk "random", a unique eigenvalue.
+    # NetworkX's eigenvalue solver needs at least three vertices. For the walk "random", only one
+    # eigenvalue may have the largest absolute value, so the graph must be aperiodic.
     assume(graph.n > 2 and (walk != "random" or nx.is_aperiodic(G)))
     for ours, theirs in (
         (directed_laplacian_matrix, nx.directed_laplacian_matrix),
@@ -150,7 +151,7 @@ def test_spectral_layouts_of_grids_equal_those_of_networkx_up_to_signs(shape):
 
 
 @given(weighted, st.integers(1, 3))
-def test_the_axes_of_a_spectral_layout_are_eigenvectors_whose_largest_value_equals_the_scale(
+def test_the_axes_of_a_spectral_layout_are_eigenvectors_scaled_to_the_given_largest_coordinate(
     graph, dim
 ):
     A = graph.matrix()

@@ -40,7 +40,7 @@ def test_ranks_match_networkx(graph, alpha, weighted):
 
 @settings(max_examples=40)
 @given(graphs(), st.data())
-def test_ranks_with_a_personalization_of_some_vertices_match_networkx(graph, data):
+def test_ranks_match_networkx_if_only_some_vertices_have_a_personalization_value(graph, data):
     nx = pytest.importorskip("networkx")
     vertices = st.integers(0, graph.n - 1)
     favors = data.draw(st.dictionaries(vertices, st.integers(0, 4), min_size=1))
@@ -55,9 +55,7 @@ def test_ranks_with_a_personalization_of_some_vertices_match_networkx(graph, dat
 
 @settings(max_examples=40)
 @given(graphs(weights=st.integers(1, 9)), st.data())
-def test_ranks_with_the_arguments_personalization_and_nstart_and_dangling_match_networkx(
-    graph, data
-):
+def test_ranks_with_personalization_and_nstart_and_dangling_match_networkx(graph, data):
     nx = pytest.importorskip("networkx")
     some = st.dictionaries(st.integers(0, graph.n - 1), st.integers(1, 4), min_size=1)
     given_ = {name: data.draw(some) for name in ("personalization", "nstart", "dangling")}
@@ -104,13 +102,13 @@ def exact_ranks(A, alpha):
 def test_the_size_of_the_last_change_bounds_the_error_of_the_ranks(graph, alpha, tol):
     A = graph.matrix()
     error = abs(pagerank(A, alpha, tol=tol, max_iter=5000).to_dense() - exact_ranks(A, alpha))
-    # In-place rounds scale the ranks to the sum 1, which may double the error.
+    # In-place rounds normalize the ranks so that they sum to 1, which may double the error.
     assert error.sum() <= 2 * alpha / (1 - alpha) * graph.n * tol + 1e-12
 
 
 @settings(max_examples=40)
 @given(graphs())
-def test_pagerank_converges_in_one_round_if_the_start_values_are_its_own_result(graph):
+def test_pagerank_converges_in_one_round_when_started_from_its_own_result(graph):
     rank = pagerank(graph.matrix(), **patient)
     again = pagerank(graph.matrix(), nstart=rank, max_iter=1)
     assert again.isclose(rank, abs_tol=1e-9)
@@ -134,7 +132,7 @@ def test_an_empty_graph_has_no_ranks():
     assert pagerank(gl.Matrix(bool, 0, 0)).size == 0
 
 
-def test_pagerank_with_too_few_rounds_raises_an_error_that_contains_the_last_change():
+def test_pagerank_that_does_not_converge_raises_an_error_that_reports_the_last_change():
     A = Edges(3, ((0, 1), (1, 2), (2, 0), (0, 2)), (1,) * 4).matrix()
     with pytest.raises(ConvergenceError, match="max_iter is 2, but PageRank still changed"):
         pagerank(A, max_iter=2)
@@ -204,7 +202,9 @@ def test_weights_too_small_or_too_large_for_the_dtype_are_rejected(weight, dtype
 @pytest.mark.cpu
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("deterministic", [False, True])
-def test_ranks_in_single_precision_that_no_longer_change_have_converged(compiled, deterministic):
+def test_ranks_in_single_precision_count_as_converged_when_they_no_longer_change(
+    compiled, deterministic
+):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], 1, nrows=3, ncols=3)
     if compiled:
         pytest.importorskip("numba")

@@ -61,7 +61,7 @@ def test_the_height_of_a_path_equals_the_height_of_its_highest_edge(rooted):
 
 
 @given(with_source(graphs(undirected=True, weights=halves, dtype="FP64")))
-def test_minimax_paths_have_the_heights_of_a_minimum_spanning_tree(rooted):
+def test_the_heights_of_minimax_paths_equal_those_of_paths_in_a_minimum_spanning_tree(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     tree = nx.minimum_spanning_tree(graph.networkx())
@@ -72,7 +72,7 @@ def test_minimax_paths_have_the_heights_of_a_minimum_spanning_tree(rooted):
 
 
 @given(with_source(graphs(weights=eighths, dtype="FP64")))
-def test_the_most_reliable_path_has_the_largest_product(rooted):
+def test_the_most_reliable_path_has_the_largest_product_of_probabilities(rooted):
     graph, source = rooted
     expected = best(graph, source, 1.0, lambda x, w: x * w, lambda x, y: x > y)
     assert most_reliable_path(graph.matrix(), source).probabilities.to_dict() == expected

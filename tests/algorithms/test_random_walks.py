@@ -42,7 +42,7 @@ def test_each_step_of_a_walk_follows_an_edge_until_a_vertex_has_no_out_edges(gra
 
 
 def shares(walks, before):
-    """Return the fraction of steps to each vertex that directly follow the vertices `before`."""
+    """Return the share of each next vertex in the walks that begin with the vertices `before`."""
     k = len(before)
     counts = Counter(walk[k] for walk in walks if walk[:k] == before)
     total = sum(counts.values())
@@ -58,7 +58,7 @@ def test_the_probability_of_a_step_is_proportional_to_its_edge_weight():
 
 
 @pytest.mark.parametrize(("p", "q"), [(0.5, 2), (4, 0.25), (1e-6, 1), (1, 1e-6), (50, 50)])
-def test_the_steps_of_node2vec_walks_have_the_probabilities_that_its_definition_gives(p, q):
+def test_the_steps_of_node2vec_walks_follow_the_probabilities_in_the_definition_of_node2vec(p, q):
     A = undirected()
     found = shares(node2vec_walks(A, [0] * 30_000, 2, p, q, True, seed=2), [0, 1])
     # The walk came from vertex 0 to vertex 1; vertex 2 is a neighbor of 0, and vertex 5 is not.

@@ -122,7 +122,7 @@ def test_the_transitive_closure_matches_networkx(graph, reflexive):
 
 @few
 @given(graphs())
-def test_closures_by_searches_from_all_vertices_equal_closures_by_repeated_squaring(graph):
+def test_closures_computed_by_searching_equal_closures_computed_by_repeated_squaring(graph):
     A = graph.matrix()
     assert transitive_closure(A, reflexive=True).isequal(definition(A))
 
@@ -144,7 +144,7 @@ def test_a_closure_is_idempotent_and_its_rows_are_the_reachable_vertices(graph):
     assert R.to_dicts() == {v: reachable(A, v).to_dict() for v in range(graph.n)}
 
 
-def test_a_closure_is_assembled_from_batches():
+def test_a_closure_can_be_assembled_from_several_batches_of_searches():
     n = 150
     A = gl.Matrix.from_coo(range(n - 1), range(1, n), 1, nrows=n, ncols=n)
     with using(many.ManyTuning(table=64 * n)):

@@ -122,7 +122,7 @@ def verify_matching(graph: Edges, mates: dict[int, int]) -> None:
 
 @settings(max_examples=50)
 @given(weighted, st.booleans(), seeds)
-def test_a_matching_is_valid_and_maximal_and_equals_the_result_of_its_definition(
+def test_a_matching_is_valid_and_maximal_and_equals_that_of_the_reference_implementation(
     graph, weight, seed
 ):
     A = graph.matrix()

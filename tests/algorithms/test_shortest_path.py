@@ -225,7 +225,7 @@ def test_the_search_for_a_negative_cycle_ends_although_rounded_lengths_keep_decr
         cycle = negative_cycle(A) or []
     except gl.exceptions.InvalidValue as error:
         assert "rounded lengths go down around it" in str(error)
-    else:  # for some orders of the edges, the search finds a negative cycle and raises no error
+    else:  # for some orders of the edges, the search returns a negative cycle, which is correct
         assert sum(Fraction(DRIFTING[u][v]) for u, v in pairwise(cycle)) < 0
 
 
@@ -245,7 +245,10 @@ def nearly_balanced(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], int]]:
 
 
 def _refused_or_a_forest(A):
-    """Assert that parents lead back to the source, or that a cycle of parents raises an error."""
+    """Assert that parents lead back to the source, unless `bellman_ford` raises an error.
+
+    The error must be about a cycle of parents whose weights add up to about 0.
+    """
     try:
         lengths, parents = bellman_ford(A, 0, parents=True)
     except gl.exceptions.InvalidValue as error:

@@ -78,13 +78,13 @@ def test_floating_point_weights_are_added_in_fp64(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["INT64", "UINT64"])
-def test_a_path_length_that_overflows_does_not_count_as_a_short_path(dtype):
+def test_a_path_whose_length_overflows_is_not_chosen_as_the_shortest_path(dtype):
     edges = ([0, 0, 1, 2], [1, 2, 3, 3], [BIG, 5, BIG, 6])
     A = gl.Matrix.from_coo(*edges, dtype=dtype, nrows=4, ncols=4)
     assert sssp(A, 0).distances.to_dict() == {0: 0, 1: BIG, 2: 5, 3: 11}
 
 
-def test_a_distance_beyond_int64_is_rejected():
+def test_a_distance_that_does_not_fit_in_int64_is_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [BIG, BIG], nrows=3, ncols=3)
     with pytest.raises(OverflowError, match="which INT64 cannot hold"):
         sssp(A, 0)

@@ -37,7 +37,7 @@ def test_strong_components_equal_the_result_of_their_algebraic_definition(graph)
 
 
 @given(graphs(undirected=False))
-def test_reversing_a_graph_keeps_its_strong_components_and_an_isolated_vertex_adds_a_component(
+def test_strong_components_do_not_change_under_reversal_and_an_isolated_vertex_is_one_of_them(
     graph,
 ):
     A = graph.matrix()

@@ -42,7 +42,7 @@ DIRECTIONS = st.sampled_from(["in", "out", "in+out"])
 
 
 def agree(found, expected):
-    """Assert that a Vector equals the dictionary from NetworkX without its NaN items."""
+    """Assert that a Vector equals NetworkX's dictionary, ignoring its None and NaN values."""
     values = found.to_dict()
     expected = {v: x for v, x in expected.items() if x is not None and not math.isnan(x)}
     assert values.keys() == expected.keys()
@@ -221,8 +221,9 @@ def test_the_triadic_census_matches_networkx(graph):
 def test_constraint_and_effective_size_match_networkx(graph, data):
     A, G = graph.matrix(), graph.networkx()
     nodes = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=5))
-    # Without `nodes`, NetworkX 3.6 divides by the greatest weight of another vertex. With `nodes`,
-    # it gives NaN for vertices without out-edges, and an undirected graph counts self-loops twice.
+    # Without `nodes`, NetworkX 3.6 divides the weight of an edge by the maximum over the edges of
+    # the wrong vertex. With `nodes`, it returns NaN for vertices without out-edges, and for
+    # undirected graphs it counts self-loops twice.
     sources = [v for v in G if set(G[v]) - {v}]
     for weight in (None, "weight"):
         expected = nx.constraint(G, weight=weight)
@@ -259,7 +260,7 @@ def test_results_use_the_vertex_labels_of_the_graph():
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_measures_of_structure_accept_graphs_without_edges(n):
+def test_structural_measures_accept_graphs_without_edges(n):
     A = gl.Matrix(bool, n, n)
     assert two_color(A).to_dense().tolist() == [0] * n
     assert complement(A).nvals == n * (n - 1)

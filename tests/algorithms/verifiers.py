@@ -16,10 +16,12 @@ def verify_bfs(
     """Verify levels and parents of a breadth-first search; any valid parents are accepted.
 
     The rules are those of Graph500, extended to several sources:
-    - a source has level 0 and is its own parent, and each tree of parents leads to a source
-    - parent(v) = u  =>  level(v) = level(u) + 1 and there is an edge u -> v (except for sources)
-    - u reached and an edge u -> v  =>  v reached and level(v) <= level(u) + 1
-    - levels and parents exist for the same vertices
+    - A source has level 0 and is its own parent. Following the parents from any reached vertex
+      ends at a source.
+    - If u is the parent of a reached v that is not a source, there is an edge u -> v and
+      level(v) = level(u) + 1.
+    - If u is reached and there is an edge u -> v, then v is reached and level(v) <= level(u) + 1.
+    - The same vertices have levels and parents.
     """
     sources = {source} if isinstance(source, int) else set(source)
     assert levels.keys() == parents.keys()

@@ -1,7 +1,7 @@
 """Compile kernel instances with NVRTC, and read how many registers and bytes each instance uses.
 
 Run as a program (`make resources`), this module writes the limits of every kernel to
-resources.json. File names as arguments (`bfs.cu`) restrict it to the kernels of these files.
+resources.json. Pass file names such as `bfs.cu` to restrict it to the kernels in these files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TABLE = Path(__file__).with_name("resources.json")
 
 @dataclass(frozen=True)
 class Resources:
-    """Registers, stack bytes and spill bytes that a thread uses, and shared bytes of a block."""
+    """Registers, stack bytes and spill bytes per thread, and bytes of shared memory per block."""
 
     registers: int = 0
     stack: int = 0

@@ -106,7 +106,7 @@ def _row(factors: Mapping[str, list[Any]], place: Place) -> Row:
 
 
 def _pairs(factors: Mapping[str, list[Any]], place: Place) -> list[Any]:
-    """Return all pairs of values of a row, and all single values."""
+    """Return all pairs of values in a row, and each value on its own."""
     values = [(name, place[name]) for name in factors]
     return [*itertools.combinations(values, 2), *((value,) for value in values)]
 

@@ -1,7 +1,7 @@
 """List every kernel and the values of its template parameters, for the compile campaign.
 
-A row of a kernel selects an operator, a dtype, a value of each further parameter and an
-architecture. The value `own` of a parameter stands for the operator's own dtype.
+A row of a kernel selects an operator, a dtype, an architecture and a value for every other
+parameter. The value `own` of a parameter stands for the operator's own dtype.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ OTHERS = tuple(name for name in ARCHITECTURES if name != MAIN)
 
 OWN = "own"
 MANY = 16
-"""Up to this number of combinations of parameter values, all are compiled for a semiring in NAMED.
+"""Maximum number of parameter combinations that are all compiled for a semiring in NAMED.
 
 If more combinations are valid, only enough of them are compiled to cover all pairs of values.
 """
@@ -120,9 +120,10 @@ UNARY = ("abs", "minv", "sqrt", "one", "positionj1", "bnot")
 INDEXUNARY = ("colindex", "diagindex", "valuegt")
 BOUND = ("minus", "pow", "secondi")
 SELECT = ("tril", "diag", "valuegt", "valuene", "rowle")
-"""The operators of this kind, and of the kinds above, for which kernels are compiled.
+"""The select operators for which kernels are compiled; the lists above are for other operators.
 
-They are only a sample; test_compile.py compiles every operator for every dtype, in small kernels.
+These operators are only a sample; test_compile.py compiles every operator for every dtype, in small
+kernels.
 """
 
 
@@ -130,7 +131,7 @@ They are only a sample; test_compile.py compiles every operator for every dtype,
 
 
 def typed(module: Any, name: str, dtype: DataType) -> Any:
-    """Return the operator at a dtype, or None if it does not support the dtype."""
+    """Return the operator for a dtype, or None if the operator does not support the dtype."""
     op = getattr(module, name)
     return op[dtype] if dtype in op.types else None
 
@@ -268,14 +269,14 @@ class Kernel:
 
     @cache  # noqa: B019 (one entry per kernel)
     def covering(self) -> list[Instance]:
-        """Return instances that contain every pair of values of two parameters."""
+        """Return instances that together contain every pair of values of any two parameters."""
         return [self.instance(row) for row in covering(self.factors(), self.allows)]
 
     def named(self) -> Iterator[Instance]:
         """Yield instances for each semiring in NAMED, with all combinations of parameter values.
 
         If there are more than MANY valid combinations, only some of them are used (see `_with`).
-        The architecture changes from one instance to the next.
+        Successive instances cycle through the architectures.
         """
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return
@@ -314,10 +315,10 @@ class Kernel:
     def few(self) -> list[Instance]:
         """Return the instances that `make test` compiles for the main architecture.
 
-        They are a part of the sample. This part contains every value of each template parameter, a
-        dtype of each width and kind and, if the kernel is hot, each semiring in NAMED. It need not
-        contain every operator, because test_compile.py also compiles each operator for each dtype,
-        in small kernels.
+        They are a subset of the sample. The subset contains every value of each template parameter,
+        a dtype of each width and kind and, if the kernel is hot, each semiring in NAMED. It need
+        not contain every operator, because test_compile.py also compiles each operator for each
+        dtype, in small kernels.
         """
         factors = {*self.parameters, "kind"}
         if self.is_hot and self.operators in ("matrix_vector", "matrix_matrix"):
@@ -346,7 +347,7 @@ class Kernel:
     def _sampled_semirings(self) -> list[Row]:
         """Return rows of this kernel whose operators are the semirings in NAMED.
 
-        All other values in these rows are such that graphla itself might request the kernel.
+        The remaining values form combinations that graphla itself might request.
         """
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return []
@@ -527,7 +528,7 @@ OPERATORS_OF = {
     "sort.cu": dict.fromkeys(("sort_tiles", "merge_tiles", "leave_as_they_came"), "comparison"),
     "closure.cu": {"close_over": "closure"},
 }
-"""The kind of operator of each kernel, as a key of `OPERATORS`; `nothing` for all others."""
+"""The kind of operator of each kernel, as a key of `OPERATORS`. Other kernels have no operator."""
 
 HOT = {
     *("map_values", "move_flagged", "scatter_entries", "write_indices"),
@@ -590,7 +591,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("hubs_begin", "HUB"), ("hubs_apart", "HUB")), (64,)),
     **dict.fromkeys((("hubs_begin", "PIECE"), ("hubs_apart", "PIECE")), (256,)),
 }
-"""Allowed values of a single parameter, keyed by the names of its kernel and the parameter."""
+"""Allowed values of individual parameters, keyed by (kernel name, parameter name)."""
 
 CONSTANTS: dict[str, Any] = {
     "betweenness.cu": betweenness.TUNING,
@@ -621,8 +622,8 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
             or (row["KEPT_U"] == 2 and row["ENDS"] == 0 and row.get("MASK", 0) == 0)
         ),
     ),
-    # Lengths of 64 bits may be computed in 32 bits. The near-far method needs a monoid with an
-    # order.
+    # 64-bit path lengths may be computed in 32-bit arithmetic. The near-far method needs a monoid
+    # that selects the smaller or the larger of two values.
     "close_over": lambda spec, row: (
         (row["T"] is OWN or (row["operator"], row["dtype"].name) == ("min_plus", "INT32"))
         and (row["HOW"] != 1 or cuda_ops.order_of(spec[1].monoid) != 0)

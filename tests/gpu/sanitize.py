@@ -45,14 +45,15 @@ UNWATCHED = {"racecheck": {"brandes": ("centrality", "centrality_by_lengths")}}
 """For each tool, the kernels that it does not check, with the stages that run them.
 
 `brandes` uses no shared memory, and racecheck checks only shared memory. Under racecheck, but under
-no other tool, it sometimes ends in an illegal instruction when several teams of blocks run.
+no other tool, it sometimes fails with an illegal-instruction error when several teams of blocks
+run.
 """
 
 OURS = "kernel_substring=graphla"
-"""The tools check only our own kernels.
+"""The filter that restricts the tools to graphla's own kernels.
 
-CuPy's kernels read undefined values of absent entries and mask the results. Only initcheck must see
-CuPy's kernels, because it must know what they write.
+CuPy's kernels read undefined values of absent entries, but the results are masked afterwards. Only
+initcheck runs without this filter, because it must know what CuPy's kernels write.
 """
 
 FOUND = 9
@@ -114,7 +115,7 @@ def _named(text: str) -> Counter[str]:
 
 
 def _ran(text: str) -> set[tuple[str, str]]:
-    """Return the kernels that ran, as tour.py has printed them."""
+    """Return the kernels that ran, as printed by tour.py."""
     lines = [line for line in text.splitlines() if line.startswith(tour.RAN)]
     return {(file, name) for line in lines for file, name in json.loads(line[len(tour.RAN) :])}
 

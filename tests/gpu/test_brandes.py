@@ -1,4 +1,4 @@
-"""Compare betweenness by teams of blocks, and PageRank, with their definitions on the host."""
+"""Compare betweenness computed by teams of blocks, and PageRank, with definitions on the host."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def comb(length: int, leaves: int) -> gl.Matrix:
 )
 @pytest.mark.parametrize("way", ["levels", "lengths"])
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_levels_that_one_block_processes_alone_have_the_same_dependencies(blocks, way, alone):
+def test_dependencies_are_correct_if_one_block_processes_some_levels_alone(blocks, way, alone):
     A = comb(12, 20)
     options = {"of_edges": alone[0] == 2, "is_weighted": way == "lengths"}
     sources = np.array([5])
@@ -134,7 +134,7 @@ def test_pagerank_with_any_number_of_blocks_matches_the_result_on_the_host(most)
     with using(ranks.PageRankTuning(most_blocks=most)):
         for both_ways in (False, True):
             A = drawn(7, both_ways)
-            # The rounds on the GPU are not in place, nor are they on the CPU with this setting.
+            # The GPU does not update ranks in place. With this setting, neither does the CPU.
             with gl.config.set(device="cpu", deterministic=True):
                 expected = pagerank(A.to("cpu"), tol=1e-12, max_iter=500)
             jumps = dict.fromkeys(range(A.nrows // 2), 1.0)

@@ -1,4 +1,4 @@
-"""Check that each method of the GPU computes the same closures as repeated products do."""
+"""Check that each GPU method computes the same closures as repeated products."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Kind(NamedTuple):
     offset: Any = np.int32
 
 
-# Each kind is a separate program to compile, so the list is short. Together the kinds cover every
-# way to store a vertex.
+# Each kind requires compiling a separate program, so the list is short. Together the kinds cover
+# every way to store the state of a vertex.
 IMPROVING = [
     Kind("min_plus INT8", (0, 9), (0, 20), parents=True),
     Kind("min_plus INT64", (0, 9), (-9, -1), masked=True),
@@ -324,7 +324,7 @@ def test_a_cycle_that_keeps_improving_is_reported_as_unsettled():
 
 
 def test_a_value_that_overflowed_on_a_cycle_is_reported_as_unsettled():
-    """In FP32 the value doubles to infinity in fewer rounds than there are vertices."""
+    """In FP32, the value doubles until it overflows, in fewer rounds than there are vertices."""
     n = 600
     indptr = np.minimum(np.arange(n + 1), n - 1).astype(np.int32)
     indices = np.arange(1, n, dtype=np.int32)

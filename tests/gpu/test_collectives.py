@@ -1,4 +1,4 @@
-"""Reductions, scans and searches of a warp or a block compute what NumPy computes."""
+"""Test that reductions, scans and searches by a warp or a block match NumPy."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def same(out: Any) -> list[int]:
 
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8"])
 @given(data=st.data())
-def test_lower_and_upper_bounds_match_searchsorted_of_numpy(dtype: str, data: st.DataObject):
+def test_lower_and_upper_bounds_match_numpy_searchsorted(dtype: str, data: st.DataObject):
     count = data.draw(st.integers(0, 3000))
     keys = np.sort(np.random.default_rng(count).integers(0, max(1, count // 2), count, np.int32))
     begin = data.draw(st.integers(0, count))

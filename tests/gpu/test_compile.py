@@ -1,10 +1,11 @@
-"""Every kernel and every operator compiles for every architecture within its resource limits.
+"""Test that all kernels and operators compile for all architectures within their resource limits.
 
-NVRTC compiles instances of each kernel (`instances.py`). Their use of resources must stay within
-`resources.json`, which `make resources` writes. `make test` compiles a few instances of each kernel
-for one architecture, and one instance for the oldest or the newest architecture. `make test-full`
-compiles every pair of parameters for all four architectures. The tests need NVRTC, but neither a
-GPU nor CuPy.
+NVRTC compiles instances of each kernel (`instances.py`). Their resource usage must stay within the
+limits in `resources.json`, which `make resources` writes.
+
+`make test` compiles a few instances of each kernel for one architecture, and one instance for the
+oldest or the newest architecture. `make test-full` compiles instances that cover every pair of
+parameter values, for all four architectures. The tests need NVRTC, but neither a GPU nor CuPy.
 """
 
 from __future__ import annotations
@@ -206,7 +207,7 @@ def _names(module: Any) -> list[str]:
 
 
 def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
-    """Return the arguments that generate all structs of all operators that support the dtype."""
+    """Return the generator function and its arguments for every struct of each operator."""
 
     def every(*modules: Any) -> list[Any]:
         found = (typed(module, name, dtype) for module in modules for name in _names(module))

@@ -1,4 +1,4 @@
-"""The programs of benchmarks/jit_programs.py give correct results as kernels."""
+"""Test that the programs of benchmarks/jit_programs.py are correct when compiled to kernels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUICK = {"betweenness", "bfs", "components", "independent_set"}
 """The programs that the simulator runs quickly."""
 
 TUNING = ProgramTuning() if has_card() else ProgramTuning(block=64, cluster=4)
-"""Numbers of threads; small on the simulator, where a barrier takes time per thread.
+"""Numbers of threads; small on the simulator, where each thread adds to the cost of a barrier.
 """
 
 

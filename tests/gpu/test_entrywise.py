@@ -68,7 +68,7 @@ def test_a_union_gives_the_same_result_as_on_the_cpu(data: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["even", "skew", "few in a row", "all in a row", "unequal"])
-def test_a_union_of_many_tiles_gives_the_same_result_as_on_the_cpu(kind: str):
+def test_a_union_of_operands_that_span_many_tiles_gives_the_same_result_as_on_the_cpu(kind: str):
     rng = np.random.default_rng(len(kind))
     shape = {"all in a row": (3, 20_000), "few in a row": (9000, 7)}.get(kind, (400, 500))
     shares = [0.05, 0.001 if kind == "unequal" else 0.06]
@@ -116,7 +116,7 @@ def test_a_merge_casts_the_values_to_the_result_dtype(data: Any) -> None:
 
 
 @given(data)
-def test_operands_with_the_same_index_array_give_a_result_with_this_array(data: Any) -> None:
+def test_operands_with_the_same_index_array_share_the_array_with_the_result(data: Any) -> None:
     (a,) = operands(data.draw)
     op = a_join(data.draw)
     how = data.draw(st.sampled_from(("union", "intersection")))

@@ -1,4 +1,4 @@
-"""Test that errors on a GPU, or without one, tell the user what to do."""
+"""Test that the messages of GPU errors, and of errors about a missing GPU, suggest what to do."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def double_10_times(u: gl.Vector) -> gl.Vector:
     return v
 
 
-def test_an_out_of_memory_error_in_a_compiled_loop_is_reported_as_in_an_operation():
+def test_a_compiled_loop_reports_an_out_of_memory_error_in_the_same_way_as_an_operation():
     pool = cupy.get_default_memory_pool()
     u = gl.Vector.from_scalar(1.0, 1 << 20)
     jitted: Any = gl.jit(count_to_10)
@@ -81,7 +81,7 @@ def test_an_out_of_memory_error_in_a_compiled_loop_is_reported_as_in_an_operatio
 
 
 @simulated  # a real GPU has too much memory for this test
-def test_a_compiled_loop_whose_vectors_do_not_fit_in_memory_is_rejected_or_runs_as_python():
+def test_a_compiled_loop_that_needs_too_much_memory_is_rejected_unless_fallback_is_set():
     u: Any = gl.Vector.from_coo([5, 7], [1.0, 2.0], size=(1 << 31) - 1)
     with pytest.raises(NotCompilable, match=r"need 19,[\d,]+ bytes, and [\d,]+ are available"):
         gl.jit(double_10_times)(u)
@@ -91,7 +91,7 @@ def test_a_compiled_loop_whose_vectors_do_not_fit_in_memory_is_rejected_or_runs_
 
 
 @simulated
-def test_a_failed_launch_of_a_compiled_loop_is_reported_as_in_an_operation():
+def test_a_compiled_loop_reports_a_failed_launch_in_the_same_way_as_an_operation():
     from simulator import machine
 
     u, jitted = gl.Vector.from_dense(np.ones(40)), gl.jit(count_to_10)
@@ -108,7 +108,7 @@ def test_a_failed_launch_of_a_compiled_loop_is_reported_as_in_an_operation():
 
 
 @simulated
-def test_a_permanently_failed_gpu_is_reported_once_and_rejected_afterwards():
+def test_a_permanent_gpu_failure_is_reported_once_and_later_uses_of_the_gpu_are_rejected():
     from simulator import machine
 
     A, v, w = square(), gl.Vector.from_dense(np.ones(40)), gl.Vector(int, 5)

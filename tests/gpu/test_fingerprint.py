@@ -86,7 +86,7 @@ def test_the_fingerprint_is_the_signed_sum_of_the_hashes(data):
 
 @fewer(4)
 @given(seed=st.integers(0, 1 << 16), grid=st.sampled_from([1, 2, 5, 40]), data=st.data())
-def test_grids_of_every_size_detect_the_symmetry_of_matrices_with_many_tiles(seed, grid, data):
+def test_the_symmetry_of_matrices_with_many_tiles_is_detected_with_any_grid_size(seed, grid, data):
     rng = np.random.default_rng(seed)
     n = data.draw(st.sampled_from([40, 400, 5000]))
     i, j = rng.integers(0, n, (2, 2500))
@@ -101,7 +101,7 @@ def test_grids_of_every_size_detect_the_symmetry_of_matrices_with_many_tiles(see
 
 
 @pytest.mark.parametrize("pattern_alone", [False, True])
-def test_arrays_that_another_stream_uses_outlive_the_symmetry_detection(pattern_alone):
+def test_the_symmetry_detection_does_not_free_arrays_that_another_stream_still_uses(pattern_alone):
     rng = np.random.default_rng(5)
     i, j = rng.integers(0, 50, (2, 400))
     i, j = np.concatenate([i, j]), np.concatenate([j, i])

@@ -1,4 +1,4 @@
-"""On a GPU, the first entries of a vector stay in the memory of the host until a form is read."""
+"""Test that the first entries of a GPU vector stay in host memory until a storage form is read."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_device_form_of_host_entries_is_created_only_once(launches: list[str
     assert v._store is w._store
 
 
-def test_entries_beyond_the_limit_for_the_host_are_written_on_the_device():
+def test_a_vector_with_too_many_entries_for_the_host_is_written_on_the_device():
     v, expected = Vector(int, N), {}
     for i in range(MOST_HOST_ENTRIES):
         v[2 * i % N] = expected[2 * i % N] = i
@@ -107,7 +107,7 @@ def test_an_invalid_index_or_value_is_rejected_immediately_and_changes_nothing()
     assert v.to_dict() == {3: 5}
 
 
-def test_a_recorder_records_assignments_of_single_elements():
+def test_assignments_of_single_elements_appear_among_the_events_of_a_recorder():
     v = Vector(int, N)
     with gl.Recorder() as recorder:
         v[3] = 5
@@ -157,7 +157,7 @@ steps = st.lists(
 
 
 def run(dtype: str, steps: list[tuple[str, int, int]]) -> list[dict[int, Any]]:
-    """Run statements on a new vector. Return its entries, and those of its copies and a mask."""
+    """Run statements on a new vector. Return the entries of the vector, its copies and a mask."""
     v = Vector(dtype, 6)
     kept, other = [v], Vector.from_coo([1, 4], [1, 0], dtype, size=6)
     for kind, i, x in steps:
@@ -244,7 +244,7 @@ def test_an_interrupted_write_in_place_leaves_a_consistent_vector():
     v._store.dense()
     taken = take_in_place(v)
     assert taken is not None
-    backend(v.device).set_element(taken, 4, np.int64(6))  # the new store is never assigned
+    backend(v.device).set_element(taken, 4, np.int64(6))  # the result is not assigned to v
     verify(v)
     assert (v.nvals, v.get(4), v.to_dict()) == (2, 6, {3: 5, 4: 6})
 

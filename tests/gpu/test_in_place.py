@@ -37,7 +37,7 @@ def full_noun() -> Noun:
 
 
 @pytest.mark.parametrize("make", [bitmap_noun, full_noun])
-def test_a_vector_without_other_users_can_be_overwritten(make):
+def test_a_vector_can_be_overwritten_if_no_other_object_uses_its_arrays(make):
     noun = make()
     assert take_in_place(noun) is not None
     noun._store.sparse()
@@ -62,7 +62,7 @@ seen_by = {
 
 @pytest.mark.parametrize("make", [bitmap_noun, full_noun])
 @pytest.mark.parametrize("who", seen_by)
-def test_a_vector_with_another_user_is_not_overwritten(make, who):
+def test_a_vector_is_not_overwritten_if_another_object_uses_its_arrays(make, who):
     noun = make()
     holder = seen_by[who](noun)
     assert take_in_place(noun) is None
@@ -169,7 +169,7 @@ def test_writing_to_a_vector_whose_value_array_is_shared_changes_no_other_vector
 
 
 @pytest.mark.usefixtures("on_gpu")
-def test_constants_with_different_dtypes_or_bits_are_distinguished():
+def test_constants_with_different_dtypes_or_bit_patterns_are_distinguished():
     for value, dtype in ((0.0, "FP64"), (-0.0, "FP64"), (0, "INT64"), (False, "BOOL"), (0, "FP32")):
         w = Vector(dtype, 3)
         w << value

@@ -1,4 +1,4 @@
-"""Tests of finding kernels and their includes, and of passing constants and structs."""
+"""Test that kernels and their includes are found, and that constants and structs are passed."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_callers_that_load_a_program_at_the_same_time_get_the_same_kernel():
     assert first() is kernel is Loading(*given)()
 
 
-def test_a_program_with_an_error_is_reported_by_each_call():
+def test_each_call_that_loads_a_faulty_program_reports_its_compilation_error():
     given = WHOLE, "graphla::store_number<7>", "a test"
     for _ in range(2):
         finish = Loading(*given)

@@ -128,8 +128,8 @@ def arguments(draw: Any) -> dict[str, Any]:
 def thresholds(draw: Any) -> Iterator[None]:
     """Run a `with` block with random settings of the kernel.
 
-    The settings determine which rows are split, when a search pulls, how many bits a level may have
-    before more memory is allocated, and whether the counter of the kernel's barriers wraps around.
+    The settings determine which rows are split, when a search pulls, for how many bits per level
+    memory is allocated first, and whether the counter of the kernel's barriers wraps around.
     """
     tuning = MultiSearchTuning(
         longest=draw(st.sampled_from((0, 3, 64))),
@@ -168,7 +168,9 @@ def test_the_statistics_of_a_search_match_its_levels(data: Any):
 
 @pytest.mark.parametrize("n", [255, 256, 300])
 @pytest.mark.parametrize("way", ["along", "against"])
-def test_levels_that_do_not_fit_in_a_byte_are_rejected_if_results_have_one_byte(n: int, way: str):
+def test_levels_that_do_not_fit_in_a_byte_are_rejected_if_results_are_stored_as_bytes(
+    n: int, way: str
+):
     order = np.arange(n) if way == "along" else np.arange(n)[::-1]
     out, into = csr(n, order[:-1], order[1:]), csr(n, order[1:], order[:-1])
     starts = cuda.asarray(np.array([order[0], order[n // 2]], np.int32))

@@ -93,7 +93,7 @@ def test_a_random_matrix_product_gives_the_same_result_as_on_the_cpu(
 @given(
     st.data(), SIZES, SIZES, SIZES, st.sampled_from(SEMIRINGS), st.sampled_from(("dots", "rows"))
 )
-def test_masked_products_by_rows_and_by_dot_products_give_the_same_results_as_on_the_cpu(
+def test_masked_products_computed_by_rows_and_by_dot_products_match_the_cpu(
     data: Any, m: int, k: int, n: int, name: str, way: str
 ) -> None:
     semiring = typed(name)
@@ -169,7 +169,7 @@ def test_long_rows_with_very_many_columns_are_multiplied_correctly(
 
 @pytest.mark.parametrize("with_rows", [False, True])
 def test_masked_products_of_skewed_rows_are_correct(with_rows: bool) -> None:
-    """The kernel must treat rows in several ways.
+    """The product has three kinds of rows, which the kernel handles differently.
 
     Some rows are too long for a hash table, some are computed by searching lists, and some are
     split among tiles.
@@ -195,7 +195,9 @@ def test_masked_products_search_long_rows_of_b_for_the_columns_of_the_mask(name:
     assert_same(to_host(found), wanted)
 
 
-def test_a_masked_product_requests_the_rows_of_b_if_dot_products_would_be_too_slow() -> None:
+def test_a_masked_product_asks_its_caller_for_b_in_csr_form_if_dot_products_would_be_too_slow() -> (
+    None
+):
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(4)
     a = random_csr(rng, (64, 64), [1] * 64, np.float32)
     full = random_csr(rng, (64, 64), [64] * 64, bool)

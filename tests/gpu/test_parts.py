@@ -46,7 +46,7 @@ def cores_of(out: Csr, into: Csr) -> list[int]:
 
 
 @given(graphs(), st.data())
-def test_components_match_those_computed_on_the_host_for_any_division_of_the_rows(both, data):
+def test_components_match_those_computed_on_the_host_however_rows_are_split_into_parts(both, data):
     out, into = both
     expected = label_by_search(out, "weak")
     there = to_device(out)
@@ -128,7 +128,7 @@ def test_a_chain_of_triangles_is_split_into_its_strong_components(alone, forward
 
 
 @pytest.mark.parametrize("n", [0, 1, 5])
-def test_vertices_with_at_most_a_self_loop_are_separate_strong_components(n):
+def test_vertices_without_edges_to_other_vertices_are_separate_strong_components(n):
     none, loops = np.empty(0, np.int64), np.arange(n)
     assert found_strong((csr(n, none, none), csr(n, none, none))) == list(range(n))
     assert found_strong((csr(n, loops, loops), csr(n, loops, loops))) == list(range(n))

@@ -89,7 +89,7 @@ def test_a_product_computed_by_one_block_is_restricted_to_its_sparse_mask(
         assert w.to_dict() == {v: without[v] for v in expected}
 
 
-def test_numbers_of_entries_are_correct_even_if_the_host_reads_them_late_and_out_of_order():
+def test_entry_counts_are_correct_even_if_the_host_reads_them_late_and_out_of_order():
     A = graph()
     # 600 counts are pending at the same time. One allocation of host memory has room for fewer.
     sources = [k % N for k in range(600)]
@@ -117,10 +117,10 @@ def test_a_pending_number_of_entries_can_be_read_on_another_stream_and_in_anothe
     assert set(v.to_dict()) == expected
 
 
-def test_the_host_reuses_the_word_of_a_count_only_after_the_launch_has_stored_the_count():
+def test_the_memory_of_a_pending_count_is_reused_only_after_a_launch_has_stored_the_count():
     unread = PendingCount()
     address = unread.address
-    del unread  # no launch has stored a count at this address
+    del unread  # no launch has stored the count yet, so the address must not be reused
     later = [PendingCount() for _ in range(len(_words.free) + 1)]
     assert address not in {each.address for each in later}
 

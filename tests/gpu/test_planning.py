@@ -45,9 +45,12 @@ def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
 
 
 def assert_good(first: np.ndarray, into: Csr, degree: np.ndarray) -> None:
-    """Check the array `first`, which contains one in-neighbor for each vertex. Among the first 32
-    in-neighbors of the vertex, it must be the first one in the highest degree class. A vertex that
-    is its own in-neighbor counts as a vertex without edges."""
+    """Check the array `first`, which contains one in-neighbor for each vertex v.
+
+    Only the first 32 in-neighbors of v are candidates. The array must contain the first candidate
+    in the highest degree class of all candidates. If v is its own in-neighbor, v counts as a
+    candidate without edges.
+    """
     indptr, indices = on_host(into.indptr), on_host(into.indices)
     for v, found in enumerate(first.tolist()):
         near = indices[indptr[v] : indptr[v + 1]][:32].tolist()
@@ -89,7 +92,7 @@ def assert_relabeled(plan: Plan, out: Csr, into: Csr) -> None:
 
 
 @given(patterns())
-def test_a_light_plan_marks_isolated_vertices_and_chooses_first_neighbors(graph):
+def test_a_plan_without_relabeling_marks_isolated_vertices_and_stores_predecessors(graph):
     out, into = graph
     plan = cuda.plan(out, into, False, None)
     assert plan.relabeled is None
@@ -109,7 +112,7 @@ def test_a_full_plan_also_relabels_by_degree_class(graph, long):
 
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("long", [4, 12])
-def test_a_block_relabels_a_row_that_is_too_long_for_one_pass(symmetric, long):
+def test_a_block_relabels_the_columns_of_a_row_that_is_too_long_for_one_pass(symmetric, long):
     n, numbers = 9000, np.random.default_rng(5)
     star = np.stack([np.full(n, 77), np.arange(n)], 1)
     some = pattern(n, np.concatenate([star, numbers.integers(0, n, (n, 2))]), symmetric)

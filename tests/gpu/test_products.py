@@ -213,7 +213,7 @@ def test_a_pull_product_gives_the_same_result_as_on_the_cpu(case: Case, large: b
 
 
 @given(seed=st.integers(0, 2**32), bits=st.integers(1, 4), samples=st.sampled_from((1, 50, 10**6)))
-def test_each_slot_caches_the_sampled_column_that_occurs_most_often(
+def test_each_cache_slot_holds_the_most_frequent_sampled_column_that_maps_to_it(
     seed: int, bits: int, samples: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -315,7 +315,7 @@ def bits(v: Any) -> dict[int, bytes]:
 
 
 @pytest.mark.parametrize("length", [128, 129, 1025])
-def test_a_row_product_is_bitwise_independent_of_the_other_rows_of_its_warp(length: int) -> None:
+def test_the_bits_of_a_row_product_do_not_depend_on_the_other_rows_of_its_warp(length: int) -> None:
     rng, semiring = np.random.default_rng(length), catalog.plus_times["FP32"]
     values = rng.random((9, length), np.float32)
     u = on_device(FullVector(length, rng.random(length, np.float32)))
@@ -333,8 +333,8 @@ def test_a_row_product_is_bitwise_independent_of_the_other_rows_of_its_warp(leng
 
 @pytest.mark.parametrize("many", [0, 1 << 20])
 def test_the_queue_has_room_for_a_long_row_and_all_medium_rows(many: int) -> None:
-    """With `many` = 0, medium rows are queued even if no row is long. With `many` = 2^20, they are
-    queued only because one row is long."""
+    """Medium rows are queued for two reasons. With `many` = 0, they are always queued; with
+    `many` = 2^20, they are queued only in matrices with a long row, such as this one."""
     rng, semiring = np.random.default_rng(7), catalog.plus_times["INT64"]
     sizes = np.repeat([spmv.TUNING.chunk + 9, spmv.TUNING.middle + 9], [1, 299])
     indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)
@@ -348,7 +348,7 @@ def test_the_queue_has_room_for_a_long_row_and_all_medium_rows(many: int) -> Non
 
 @fewer(2)
 @given(seed=st.integers(0, 2**32), sizes=st.sampled_from(((30, 200), (4, 9000), (300, 40))))
-def test_deterministic_products_are_bitwise_equal_on_any_grid(seed: int, sizes: Any) -> None:
+def test_deterministic_products_are_bitwise_equal_for_any_grid_size(seed: int, sizes: Any) -> None:
     rng, semiring = np.random.default_rng(seed), catalog.plus_times["FP32"]
     a = csr(rng, sizes, 0.3, np.float32, False, np.int32)
     noise = rng.random(a.nvals, np.float32)

@@ -34,7 +34,7 @@ SMALL = ProgramTuning(block=64, cluster=4, stack_entries=1, stack_items=2)
 
 
 def find_levels(A: Matrix, x: Vector) -> Vector:
-    """Return the distance, in edges, of each vertex from the entries of x."""
+    """Return the distance, in edges, of each vertex from the nearest entry of x."""
     levels, frontier, depth = Vector(int, x.size), x.dup(bool), 0
     while frontier.nvals:
         levels(frontier.S) << depth
@@ -62,7 +62,7 @@ def push(A: Matrix, x: Vector, items: list[Vector]) -> list[Vector]:
 
 
 def fold(items: list[Vector], x: Vector) -> Vector:
-    """Remove all vectors from a list, and accumulate their minimum at each index in x."""
+    """Remove all vectors from a list, and accumulate their elementwise minimum into x."""
     while items:
         last = items.pop()
         x(binary.min) << last
@@ -70,7 +70,7 @@ def fold(items: list[Vector], x: Vector) -> Vector:
 
 
 class Counting:
-    """The engine for CUDA, which counts the programs that it runs."""
+    """A CUDA engine that counts the programs that it runs."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -108,7 +108,7 @@ def test_a_value_that_all_entries_share_is_counted_once_per_entry() -> None:
     assert cuda().reduce(to_device(a).values, monoid.plus["INT64"]) == 1000
 
 
-def test_an_operand_without_entries_reduces_to_the_identity_even_if_a_value_is_stored() -> None:
+def test_an_iso_valued_operand_without_entries_reduces_to_the_identity() -> None:
     values, absent = np.broadcast_to(cuda().asarray([2]), (3,)), cuda().full(3, False, bool)
     for op in MONOIDS:
         if not op.is_any:

@@ -1,4 +1,4 @@
-"""Every strategy of the ladder on the device finds the same levels as the sequential strategy.
+"""Test that all BFS strategies of `graphla.ladder` on a GPU find the same levels as sequential BFS.
 
 Constants are set so low that small graphs take the code paths of large ones: queues overflow, rows
 become hubs, edges are processed in blocks, and levels exceed a byte.

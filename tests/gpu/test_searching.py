@@ -39,7 +39,7 @@ IN_CLUSTERS = {
 SMALL = {**IN_CLUSTERS, "few_edges": 0}
 SETTINGS: tuple[dict[str, Any], ...] = (
     {"room": BfsTuning.room},  # all constants have their default values
-    # all blocks work from the first level
+    # all blocks take part from the first level on
     {"small_edges": 0, "alone_edges": 0, "cluster_edges": 0, "grid_edges": 0},
     {"cluster": 1, "alone_edges": 6, "grid_edges": 40},  # switch between one block and all blocks
     {"cluster": 1, "alone_edges": 30, "grid_edges": 30, "push_cost": 1.0},
@@ -54,8 +54,8 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # The last two settings use only one cluster. Otherwise, the first setting has default values,
-    # and the second one pulls as early as possible.
+    # the last two settings use only one cluster: the first with default values for all other
+    # constants, the second with pulls as early as possible
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )
@@ -276,7 +276,7 @@ def a_card_that_takes(blocks: int, error: str) -> Any:
         yield grids
 
 
-def test_a_search_launches_as_many_cluster_blocks_as_the_gpu_accepts():
+def test_a_search_uses_as_many_blocks_per_cluster_as_the_gpu_accepts():
     edges = path(300)
     graph, start = pattern(300, edges, True), edges[0][0]
     size = IN_CLUSTERS["cluster"]

@@ -80,7 +80,10 @@ def both_ways(u: Any, v: Any) -> tuple[Any, Any]:
 
 
 def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
-    """Run a traversal; yield its results with the expected results. `turn` sets the options."""
+    """Run a traversal, and yield each result together with the expected result.
+
+    The number `turn` selects the direction, the kind of traversal and its options.
+    """
     levels, parents, distances = known.found[source]
     with gl.direction(("auto", "push", "pull")[turn % 3]):
         if turn % 5 == 0:

@@ -145,7 +145,7 @@ def test_a_vector_created_on_one_stream_can_be_read_and_changed_on_others():
         v = gl.Vector.from_dense(np.ones(40))
     with two:
         w = A.mxv(v).new()
-        v(w.S) << w  # writes to new arrays, because stream `one` owns the old ones
+        v(w.S) << w  # writes to new arrays, because stream `one` owns the old arrays
         del w
     with one:
         v[0] = 1.0

@@ -1,4 +1,4 @@
-"""Compare large random inputs on a GPU with the CPU, and count more than 2^32 entries."""
+"""Compare GPU and CPU results for large random inputs, and test more than 2^32 entries."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_moving_to_another_device_keeps_all_entries():
     assert A.to("cuda:0").isequal(A)
 
 
-def test_moving_a_matrix_keeps_the_common_value_of_its_entries_stored_only_once():
+def test_a_moved_iso_valued_matrix_still_stores_its_value_only_once():
     A = gl.Matrix.from_coo([0, 1], [1, 0], 2.5).to("cpu").to("cuda")
     assert A.to_csr(copy=False)[2].strides == (0,)
 
@@ -304,7 +304,7 @@ def test_unpickled_objects_are_on_the_current_device():
         assert pickle.loads(pickle.dumps(A)).device == "cpu"
 
 
-def test_index_arrays_on_a_gpu_can_be_subscripts():
+def test_index_arrays_on_a_gpu_can_be_used_as_subscripts():
     v = gl.Vector.from_dense(np.arange(5.0))
     assert v[cupy.asarray([3, 1])].new().to_dense().tolist() == [3, 1]
     v[:2] = cupy.asarray([8.0, 9.0])

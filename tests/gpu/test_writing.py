@@ -184,6 +184,6 @@ def test_writing_a_matrix_gives_the_same_result_as_on_the_cpu(data):
     assert_same(w, c)
 
 
-def test_a_vector_with_one_entry_gives_the_same_result_as_on_the_cpu():
+def test_creating_a_vector_with_one_entry_gives_the_same_result_as_on_the_cpu():
     for value in (np.int64(-7), np.float32(2.5), np.bool_(True)):
         assert_same(cuda.one_entry(40, 7, value), cpu.one_entry(40, 7, value))

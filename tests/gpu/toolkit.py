@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 WHEELS = {12: "nvidia.cuda_nvrtc", 13: "nvidia.cu13"}
-"""For each major version of CUDA, the package in its wheel that contains the libraries."""
+"""For each major version of CUDA, the Python package in which its wheel installs libraries."""
 
 
 class NVRTCError(RuntimeError):
@@ -91,7 +91,7 @@ class Nvrtc:
 
 @cache
 def nvrtc(major: int) -> Nvrtc | None:
-    """Return NVRTC of CUDA 12 or 13, or None if it is not installed."""
+    """Return the NVRTC library of CUDA 12 or 13, or None if it is not installed."""
     for folder in _folders(major):
         for path in sorted(folder.glob(f"libnvrtc.so.{major}*")):
             return Nvrtc(path)

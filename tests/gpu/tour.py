@@ -45,7 +45,7 @@ def _matrix(_device: str, dtype: str, seed: int, n: int, entries: int) -> gl.Mat
 
 
 def pattern(seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
-    """Return the pattern of `matrix`, in which all entries share one value."""
+    """Return an iso-valued Boolean matrix with the pattern of the matrix that `matrix` returns."""
     rows, columns, _ = matrix("BOOL", seed, n, entries).to_coo()
     return gl.Matrix.from_coo(rows, columns, True, nrows=n, ncols=n)
 
@@ -399,7 +399,7 @@ def searches_in_clusters() -> None:
 
 
 def steps() -> None:
-    """Multiply a vector with a single entry and a matrix, as a loop of a traversal does."""
+    """Multiply a vector that has only one entry by a matrix, as a step of a traversal does."""
     A = gl.generators.grid(40, 40, weights=(1, 9), seed=1)
     distance = gl.Vector(A.dtype, A.nrows)
     distance[0] = 0
@@ -594,7 +594,7 @@ def run() -> set[tuple[str, str]]:
 
 
 def not_run(seen: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return the kernels of the sources that are missing in `seen`."""
+    """Return the kernels that occur in the sources but not in `seen`."""
     from instances import in_the_sources
 
     return in_the_sources().keys() - seen

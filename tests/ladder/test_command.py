@@ -103,12 +103,12 @@ def test_the_tables_report_searches_that_did_not_finish_within_the_limit():
         ["-"] * 7,
         ["-"] * 6,
     ]
-    assert "140 B" in text  # per second: 70 bytes in 0.5 seconds
+    assert "140 B" in text  # bytes per second: 70 bytes take 0.5 seconds
     assert " 300 " in text  # power in watts
 
 
 @pytest.mark.cpu
-def test_numbers_are_printed_in_engineering_units():
+def test_numbers_are_printed_with_si_prefixes():
     for value, text in (
         (0, "0"),
         (7, "7"),
@@ -148,7 +148,7 @@ def test_invalid_options_are_rejected(tmp_path, monkeypatch):
 
 
 @pytest.mark.cpu
-def test_a_strategy_with_a_wrong_result_ends_the_command_with_an_error(monkeypatch):
+def test_a_wrong_result_of_a_strategy_makes_the_command_exit_with_an_error(monkeypatch):
     planted(monkeypatch, TooFar)
     done = graphla("ladder", "karate", "--strategies", "sequential,wrong", "--sources", 2)
     assert done.returncode == 1

@@ -28,7 +28,7 @@ def row(name="queue", seconds=(1.0, 0.25), **told):
     return Row(name, [100, 100], seconds, **{**counts, **told})
 
 
-def test_a_row_of_a_comparison_computes_the_means_of_its_speeds():
+def test_a_row_of_a_comparison_contains_the_mean_speeds():
     found = row(moved=[30, 20], watts=8.0)
     assert found.teps == [100, 400]
     assert (found.mean, found.minimum, found.maximum) == (250, 100, 400)
@@ -53,7 +53,7 @@ def test_a_comparison_is_displayed_as_a_table():
     assert "<tr><td>even</td><td>500</td>" in shown
 
 
-def test_power_is_computed_between_steps_of_the_energy_counter():
+def test_power_is_computed_from_the_energy_between_two_steps_of_the_counter():
     samples = [(0.0, 5.0), (0.1, 5.0), (0.2, 25.0), (0.3, 25.0), (0.4, 65.0), (0.5, 65.0)]
     assert energy.between_steps(samples) == pytest.approx(200)
     assert energy.between_steps(samples[:4]) is None
@@ -122,7 +122,7 @@ def test_each_edge_of_the_reached_component_is_counted_once(drawn):
         assert edges == (nx.Graph(part) if found.symmetric else part).number_of_edges()
 
 
-def test_a_seed_chooses_the_sources_from_vertices_with_an_edge():
+def test_sources_drawn_with_a_seed_are_reproducible_and_have_an_edge():
     A = gl.Matrix.from_coo(range(0, 200, 2), range(1, 201, 2), 1, nrows=201, ncols=201)
     first, again, other = (ladder.compare(A, ["sequential"], seed=seed) for seed in (3, 3, 4))
     assert first.sources == again.sources != other.sources
@@ -144,7 +144,7 @@ def test_the_comparison_prefers_sources_that_reach_the_vertex_of_largest_degree(
     assert set(ladder.compare(A, ["sequential"], sources=60).sources) > set(range(40))
 
 
-def test_strategies_are_compared_from_the_same_sources_and_in_the_order_of_the_ladder():
+def test_strategies_are_compared_using_the_same_sources_and_in_the_order_of_the_ladder():
     A = gl.generators.grid(12, 9)
     found = ladder.compare(A, TWO[::-1], sources=7)
     assert [each.strategy for each in found] == TWO

@@ -100,7 +100,7 @@ def test_invalid_arguments_are_rejected():
         ladder.sssp(A, 0, dtype="INT32")
 
 
-def test_one_paths_object_can_search_from_several_sources():
+def test_one_instance_of_the_class_paths_can_search_from_several_sources():
     A = gl.generators.path(6)
     ready = ladder.Paths(A, weight=False)
     assert [ready.sssp(v).to_dense().tolist()[0] for v in (0, 3)] == [0, 3]

@@ -52,7 +52,7 @@ def test_the_error_about_a_strategy_that_needs_a_gpu_states_this_requirement():
                 ladder.bfs(A, 0, strategy=name)
 
 
-def test_bfs_accepts_labels_and_a_prepared_graph_accepts_vertex_numbers():
+def test_bfs_accepts_vertex_labels_and_searches_of_a_prepared_graph_accept_vertex_numbers():
     G = gl.Graph.from_edges([("a", "b"), ("b", "c")])
     ready = ladder.prepare(G, "sequential")
     assert ready.bfs(0).to_dict() == {0: 0, 1: 1, 2: 2}

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: the text `after` replaces the text `before` in `file`. If `file` lacks the text, it
-    is replaced in the only other file that contains it.
+    """A fault: the text `after` replaces the text `before` in `file`. If `file` does not contain
+    `before`, the replacement is made in the only other file that contains `before`.
     """
 
     name: str

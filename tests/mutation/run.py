@@ -2,7 +2,7 @@
 detects each mutant (docs/testing.md).
 
     python tests/mutation/run.py judge [WORD...]   # judge the mutants that have no result yet
-    python tests/mutation/run.py again [WORD...]   # judge mutants again whose names contain a word
+    python tests/mutation/run.py again [WORD...]   # rejudge mutants whose names contain a WORD
     python tests/mutation/run.py full [WORD...]    # run survivors' tests as in `make test-full`
     python tests/mutation/run.py whole [WORD...]   # run all of `make test` on survivors
     python tests/mutation/run.py baseline          # discard kills by tests that always fail
@@ -139,8 +139,8 @@ def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
 
 
 def judge(mutant: Mutant) -> dict[str, str]:
-    """Run the tests that cover the mutant, as in `make test`. Return which command kills it, if
-    any, and the test that fails."""
+    """Run the tests that cover the mutant, as in `make test`. Return the command that kills the
+    mutant and the test that fails; both are empty if the mutant survives."""
     with mutated(mutant) as root:
         profile = "simulated" if mutant.tests.startswith("cuda:") else "ci"
         killer = run_tests(root, mutant.tests, profile, "not full and not gpu")
@@ -148,8 +148,8 @@ def judge(mutant: Mutant) -> dict[str, str]:
 
 
 def judge_full(mutant: Mutant) -> dict[str, str]:
-    """Run the tests that cover the mutant, as in `make test-full`. Return which command kills it,
-    if any, and the test that fails."""
+    """Run the tests that cover the mutant, as in `make test-full`. Return the command that kills
+    the mutant and the test that fails; both are empty if the mutant survives."""
     with mutated(mutant) as root:
         profile = "card" if mutant.tests.startswith("cuda:") else "nightly"
         killer = run_tests(root, mutant.tests, profile, "not gpu")

@@ -25,13 +25,14 @@ def call(
     """Call a function of NetworkX, and return its result or its exception.
 
     `function` is a public function, or the name under which NetworkX dispatches one.
-    An iterator becomes a list, and the items of a list of iterators as well. `args` must not
-    contain iterators, so that the function can be called again with the same arguments.
+    If the result is an iterator, it is converted to a list, and so is each item that is itself an
+    iterator. `args` must not contain iterators, so that the function can be called again with the
+    same arguments.
     """
     called = backends._registered_algorithms[function] if isinstance(function, str) else function
     try:
         with nx.config(warnings_to_ignore={"cache"}), warnings.catch_warnings():
-            # NetworkX 3.4 announces other results for later versions.
+            # NetworkX 3.4 warns that later versions will return different results.
             warnings.simplefilter("ignore", FutureWarning)
             return as_lists(called(*args, backend=backend, **kwargs))
     except Exception as error:

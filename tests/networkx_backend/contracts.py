@@ -21,18 +21,18 @@ Check = Callable[[Any, Any, dict[str, Any]], Any]
 
 
 def in_any_order(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept lists with the same elements, which are hashable or are sets."""
+    """Accept lists with the same elements in any order. The elements must be hashable or sets."""
     bags = [sorted(map(_key, each), key=repr) for each in (expected, found)]
     return None if bags[0] == bags[1] else f"expected {expected!r} in any order, found {found!r}"
 
 
 def of_one_seed(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any result of the same type; NetworkX gives another result for the same seed."""
+    """Accept any result of the same type, as NetworkX returns a different one for the same seed."""
     return None if type(expected) is type(found) else f"expected {expected!r}, found {found!r}"
 
 
 def maximal_independent(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any set of nodes without edges to which no node can be added."""
+    """Accept any maximal independent set of nodes that contains the argument `nodes`."""
     G, chosen = arguments["G"], set(found)
     inside = any(v in chosen for u in chosen for v in G[u])
     complete = all(u in chosen or any(v in chosen for v in G[u]) for u in G)
@@ -138,7 +138,7 @@ def communities(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
 
 
 def connected_communities(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any partition into connected communities, and an error for a wrong `max_level`."""
+    """Accept any partition into connected communities, and a ValueError if `max_level` <= 0."""
     G, level = arguments["G"], arguments.get("max_level")
     if level is not None and level <= 0:
         return None if isinstance(found, ValueError) else f"expected ValueError, found {found!r}"
@@ -148,7 +148,11 @@ def connected_communities(expected: Any, found: Any, arguments: dict[str, Any]) 
 
 
 def of_each_level(check: Check) -> Check:
-    """Accept partitions that the check accepts; compare only the last one with NetworkX's last."""
+    """Return a check for lists of partitions.
+
+    It accepts a list if all items are partitions, and if `check` accepts the last of them when it
+    compares it with the last partition of NetworkX.
+    """
 
     def check_levels(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
         G = arguments["G"]
@@ -161,7 +165,7 @@ def of_each_level(check: Check) -> Check:
 
 
 def frequent_labels(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any partition in which each node is in a most frequent community of its neighbors."""
+    """Accept any partition in which each node's community is most frequent among its neighbors."""
     G, weight = arguments["G"], arguments["weight"]
     if not nx.community.is_partition(G, found):
         return f"not a partition: {found!r}"

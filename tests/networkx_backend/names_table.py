@@ -23,13 +23,13 @@ ENOUGH = 0.8
 
 
 def read(name: str) -> dict[str, dict[str, dict[str, int]]]:
-    """Return the content of a JSON file in this folder; nothing if there is no such file."""
+    """Return the content of a JSON file in this folder, or an empty dict if there is no file."""
     path = HERE / name
     return json.loads(path.read_text()) if path.exists() else {}
 
 
 def share(name: str, counts: dict[str, int] | None) -> str:
-    """Return how many of the calls of NetworkX's tests, and of random calls, graphla answers."""
+    """Return how many calls graphla answers, of those in NetworkX's tests and of random calls."""
     parts = [f"{counts['answered']} of {counts['calls']}"] if counts else []
     if random_calls.is_rarely_called(name):
         parts.append(f"{random_calls.CASES} of {random_calls.CASES} random")

@@ -101,7 +101,7 @@ GRAPHS: dict[str, tuple[Callable[[Random], Any], ...]] = {
     }.items()
     for name in names.split()
 }
-"""The kinds of graphs that each function gets alternately; undirected for other functions.
+"""Kinds of graphs for each function, used in rotation. Other functions get undirected graphs.
 """
 
 # --- arguments ------------------------------------------------------------------------------------

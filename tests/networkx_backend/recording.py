@@ -27,7 +27,7 @@ from networkx_backend.contracts import CONTRACTS
 
 backends: Any = nx_backends
 LONGEST = 100_000
-"""Largest number of items that are read from an iterator."""
+"""Maximum number of items read from an iterator."""
 
 SHOWN = 5
 """Number of differences that are kept for each function."""
@@ -101,7 +101,7 @@ class Recorder:
             return error
 
     def compare(self, function: Any, arguments: Any, expected: Any, found: Any) -> None:
-        """Count a difference between the two results."""
+        """Compare the two results, and count a difference if they differ."""
         args, kwargs = arguments
         check, both_fine = CONTRACTS.get(function.name), True
         expected, found = (getattr(each, "error", None) or each for each in (expected, found))
@@ -194,7 +194,7 @@ def _pair(given: Any) -> Any:
 
 
 def _pass_on(outcome: Any) -> Any:
-    """Return the result of the call to the test, or raise its exception."""
+    """Pass the outcome of a call on to the test: return the result or raise the exception."""
     if isinstance(outcome, BaseException):
         raise outcome
     if isinstance(outcome, Items):

@@ -83,7 +83,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="*", default=["."], help="files or folders in networkx/")
     parser.add_argument("--refusals", action="store_true", help="print why calls are rejected")
-    parser.add_argument("--write", action="store_true", help="update the shares of answered calls")
+    parser.add_argument("--write", action="store_true", help="update the counts in answers.json")
     parser.add_argument("--keyword", help="run only tests whose names match this expression")
     options = parser.parse_args()
     chosen = ["-k", options.keyword] if options.keyword else []

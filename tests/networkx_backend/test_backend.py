@@ -27,7 +27,7 @@ config: Any = nx.config
 
 
 def run_program(program: str, **environment: str) -> Any:
-    """Run a program in a new Python, and return what it prints as JSON."""
+    """Run a program in a new Python process, and return the value that it prints as JSON."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NETWORKX")}
     command = [sys.executable, "-c", program]
     done = subprocess.run(
@@ -150,7 +150,7 @@ def test_the_device_of_the_backend_can_be_configured() -> None:
 # --- should_run and can_run -----------------------------------------------------------------------
 
 
-def test_small_graphs_are_not_converted_and_the_rejection_gives_this_reason() -> None:
+def test_small_graphs_are_not_converted_and_the_rejection_message_says_so() -> None:
     G: Any = nx.path_graph(100)
     G.__networkx_cache__ = None
     reason = backend.should_run("connected_components", (G,), {})
@@ -189,7 +189,7 @@ def test_the_number_of_edges_of_a_small_view_is_estimated_from_its_number_of_nod
     assert 10 < costs.estimate_edges(G.subgraph(range(10)), 500) < 200
 
 
-def test_a_rejected_call_with_the_backend_argument_raises_an_error_that_gives_the_reason() -> None:
+def test_a_rejected_call_that_names_the_backend_raises_an_error_that_gives_the_reason() -> None:
     G: Any = nx.path_graph(3)
     with pytest.raises(NotImplementedError, match="the weight is a function"):
         nx.pagerank(G, weight=lambda *edge: 1, backend="graphla")  # pyright: ignore[reportCallIssue, reportArgumentType]
@@ -249,7 +249,7 @@ def test_a_matrix_is_not_accepted_as_a_graph_of_the_backend() -> None:
     assert not hasattr(A, "__networkx_backend__") and not hasattr(A, "is_directed")
 
 
-def test_a_failed_iteration_raises_the_exception_of_networkx() -> None:
+def test_the_exception_of_networkx_is_raised_if_an_iteration_does_not_converge() -> None:
     G: Any = nx.gnm_random_graph(30, 60, seed=1, directed=True)
     with pytest.raises(nx.PowerIterationFailedConvergence, match="within 1 iterations"):
         nx.pagerank(G, max_iter=1, tol=1e-15, backend="graphla")  # pyright: ignore[reportCallIssue]

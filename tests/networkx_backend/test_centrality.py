@@ -42,13 +42,13 @@ def test_harmonic_centrality_agrees_with_networkx(G: Any, weight: Any, data: st.
 
 
 @given(weighted_graphs(), weights, st.booleans(), st.booleans(), st.data())
-def test_betweenness_agrees_with_networkx_for_the_nodes_that_the_seed_samples(
+def test_betweenness_from_randomly_sampled_nodes_agrees_with_networkx_for_the_same_seed(
     G: Any, weight: Any, normalized: bool, endpoints: bool, data: st.DataObject
 ) -> None:
     # Before version 3.6, NetworkX scales some sums of samples differently, and graphla rejects `k`.
     samples = st.integers(1, len(G)) if len(G) and VERSION >= (3, 6) else st.none()
     k = data.draw(st.none() | samples)
-    # NetworkX 3.4 makes a generator from the seed only in the public functions.
+    # NetworkX 3.4 converts the seed to a random generator only in the public functions.
     assert_agree(nx.betweenness_centrality, G, k, normalized, weight, endpoints, seed=3)
     assert_agree(nx.edge_betweenness_centrality, G, k, normalized, weight, seed=3)
 

@@ -58,7 +58,10 @@ kinds = st.sampled_from([nx.Graph, nx.DiGraph])
 
 
 def counts_squares(G):
-    """Return whether graphla counts the squares of G: NetworkX 3.4 does not ignore self-loops."""
+    """Return whether graphla counts the squares of G.
+
+    With NetworkX 3.4, which does not ignore self-loops, graphla rejects graphs with self-loops.
+    """
     return VERSION >= (3, 5) or not nx.number_of_selfloops(G)
 
 

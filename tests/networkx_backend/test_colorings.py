@@ -39,7 +39,10 @@ def color_one_by_one(G: Any, order: list[Any]) -> dict[Any, int]:
 
 
 def smallest_last(G: Any) -> list[Any]:
-    """Return the nodes; each has the least degree among the nodes up to it, in their subgraph."""
+    """Return the nodes in smallest-last order.
+
+    In the subgraph of a node and all nodes before it, this node has the least degree.
+    """
     left, order = list(G), []
     while left:
         order.append(min(left, key=G.subgraph(left).degree))
@@ -48,7 +51,7 @@ def smallest_last(G: Any) -> list[Any]:
 
 
 def independent_sets(G: Any) -> list[Any]:
-    """Return the nodes of successive independent sets, choosing by least remaining degree."""
+    """Return the nodes of successive independent sets; each set adds low-degree nodes first."""
     left, order = list(G), []
     while left:
         near = list(left)
@@ -111,7 +114,7 @@ def test_strategies_that_networkx_rejects_raise_the_same_error() -> None:
 
 @pytest.mark.parametrize("name", sorted({*ORDERS} - {"independent_set"}))
 @given(data=st.data())
-def test_colors_with_interchange_equal_those_of_networkx_for_the_same_node_order(
+def test_colorings_with_interchange_equal_those_of_networkx_for_the_same_node_order(
     name: str, data: st.DataObject
 ) -> None:
     G = without_loops(data.draw(simple))
@@ -127,7 +130,7 @@ def test_a_random_node_order_gives_a_greedy_coloring() -> None:
 
 
 @pytest.mark.parametrize("name", ["independent_set", "DSATUR"])
-def test_interchange_raises_the_same_error_as_in_networkx_if_the_order_depends_on_the_colors(
+def test_an_order_that_depends_on_the_colors_raises_the_error_of_networkx_with_interchange(
     name: str,
 ) -> None:
     found = assert_agree("greedy_color", nx.path_graph(4), name, interchange=True)

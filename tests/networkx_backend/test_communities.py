@@ -87,7 +87,7 @@ def test_the_communities_form_a_partition_that_depends_only_on_the_seed(name, G,
 @settings(max_examples=40)
 @given(graphs(), st.sampled_from([None, "weight"]))
 @pytest.mark.parametrize("name", PROPAGATION)
-def test_each_node_is_in_a_most_frequent_community_of_its_neighbors(name, G, weight):
+def test_each_node_is_in_a_community_that_is_most_frequent_among_its_neighbors(name, G, weight):
     parts = list(getattr(nx.community, name)(G, weight=weight, seed=1, backend="graphla"))
     part_of = {v: k for k, part in enumerate(parts) for v in part}
     for v in G:
@@ -110,7 +110,7 @@ def test_the_modularity_of_leiden_is_at_least_that_of_louvain_in_networkx():
 
 
 @pytest.mark.parametrize("name", MODULARITY)
-def test_the_result_is_the_last_partition(name):
+def test_louvain_and_leiden_communities_equal_the_last_of_their_partitions(name):
     G = nx.planted_partition_graph(4, 15, 0.5, 0.05, seed=2)
     levels = getattr(nx.community, name.replace("communities", "partitions"))
     partitions = list(levels(G, seed=5, backend="graphla"))

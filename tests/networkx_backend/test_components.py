@@ -73,7 +73,7 @@ def test_biconnected_components_and_bridges_agree_with_networkx(drawn: Any) -> N
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
-def test_the_null_graph_raises_the_exceptions_of_networkx(kind: Any) -> None:
+def test_the_exceptions_of_networkx_are_raised_for_the_null_graph(kind: Any) -> None:
     names = ["is_connected", "connected_components", "is_biconnected", "bridges"]
     if kind is nx.DiGraph:
         names = ["is_weakly_connected", "is_strongly_connected", "is_semiconnected", "condensation"]

@@ -51,12 +51,14 @@ def assert_identical(G: Any, H: Any) -> None:
 
 
 @given(nx_graphs())
-def test_a_conversion_of_all_attributes_and_back_returns_an_equal_graph(G: Any) -> None:
+def test_converting_a_graph_with_all_attributes_and_back_returns_an_equal_graph(G: Any) -> None:
     assert_identical(G, converted(G, preserve_edge_attrs=True, preserve_node_attrs=True))
 
 
 @given(nx_graphs())
-def test_a_conversion_keeps_several_attributes_and_fills_in_their_default_values(G: Any) -> None:
+def test_a_conversion_keeps_the_chosen_attributes_and_fills_in_defaults_for_missing_ones(
+    G: Any,
+) -> None:
     H = converted(G, edge_attrs={"weight": 7, 3: None}, node_attrs={"length": "none"})
     for each in (G, H):
         assert list(each) == list(H)
@@ -149,7 +151,7 @@ def test_a_graph_that_is_pickled_or_moved_to_another_device_keeps_all_its_data(G
     assert_identical(G, C.to("cpu").to_networkx())
 
 
-def test_an_edge_attribute_is_not_read_from_the_matrix_of_a_converted_graph() -> None:
+def test_an_algorithm_rejects_an_edge_attribute_as_the_weight_of_a_converted_graph() -> None:
     C = backend.convert_from_nx(nx.path_graph(3), edge_attrs={"weight": 1})
     with pytest.raises(graphla.exceptions.InvalidValue, match="holds no edge attribute"):
         graphla.algorithms.pagerank(C, weight="weight")

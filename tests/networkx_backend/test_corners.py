@@ -56,7 +56,9 @@ def test_directed_laplacian_matrices_are_undefined_for_a_graph_without_nodes() -
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("node", [None, 99, "absent", (1, 2)])
-def test_an_absent_node_is_an_isolate_as_in_networkx(kind: Any, node: Any) -> None:
+def test_a_node_that_is_not_in_the_graph_counts_as_an_isolate_as_in_networkx(
+    kind: Any, node: Any
+) -> None:
     assert_agree("is_isolate", nx.path_graph(3, create_using=kind), node)
 
 
@@ -188,7 +190,7 @@ def test_scores_that_count_nodes_are_integers() -> None:
     assert [type(score) for _, _, score in scores] == [int, int]
 
 
-# --- seeds and bounds ---------------------------------------------------------------------------
+# --- invalid seeds and cutoffs ------------------------------------------------------------------
 
 
 def test_a_numpy_generator_as_the_seed_is_rejected_and_not_consumed() -> None:
@@ -217,7 +219,9 @@ def test_a_nan_cutoff_is_rejected_before_a_generator_is_returned() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FP64"])
-def test_a_call_on_a_graphla_graph_returns_the_same_as_on_the_networkx_graph(dtype: str) -> None:
+def test_a_call_on_a_graphla_graph_returns_the_same_result_as_on_the_networkx_graph(
+    dtype: str,
+) -> None:
     values = [1] * 8 if dtype == "BOOL" else [2, 3, 4, 5, 2, 3, 4, 5]
     ends = [0, 1, 2, 0, 1, 2, 3, 2], [1, 2, 3, 2, 0, 1, 2, 0]
     values[3] = values[7]

@@ -28,7 +28,7 @@ def test_the_function_find_cycle_returns_the_same_cycle_as_networkx(
 
 @few
 @given(with_nodes(weighted_graphs(DIRECTED)), st.sampled_from(["reverse", "ignore"]))
-def test_a_cycle_that_ignores_edge_directions_is_found_if_networkx_finds_one(
+def test_find_cycle_with_an_orientation_finds_a_cycle_if_networkx_finds_one(
     drawn: Any, orientation: Any
 ) -> None:
     G, source, _ = drawn

@@ -112,7 +112,7 @@ def test_flow_functions_reject_unknown_arguments() -> None:
     st.booleans(),
     st.data(),
 )
-def test_a_flow_stops_growing_once_its_value_reaches_the_cutoff(
+def test_the_value_of_a_maximum_flow_is_limited_to_the_cutoff(
     G: Any, cutoff: int, has_residual: bool, data: st.DataObject
 ) -> None:
     s, t = data.draw(st.permutations(list(G)))[:2]
@@ -144,5 +144,5 @@ def test_maximum_matchings_are_as_large_as_those_of_networkx(
         assert all(found[v] == u and G.has_edge(u, v) for u, v in found.items())
 
 
-def test_a_graph_that_is_not_bipartite_raises_the_error_of_networkx() -> None:
+def test_the_error_of_networkx_is_raised_for_a_graph_that_is_not_bipartite() -> None:
     assert isinstance(assert_agree("hopcroft_karp_matching", nx.cycle_graph(3)), nx.NetworkXError)

@@ -46,7 +46,7 @@ def test_random_start_positions_with_a_seed_agree_with_networkx() -> None:
         assert np.allclose([*found.values()], [*expected.values()])
 
 
-def test_layouts_reject_the_option_to_store_positions_and_positions_that_are_not_floats() -> None:
+def test_layouts_reject_positions_that_are_not_floats_and_the_argument_store_pos_as() -> None:
     G = nx.path_graph(3)
     with pytest.raises(NotImplementedError, match="store_pos_as"):
         nx.forceatlas2_layout(G, store_pos_as="pos", backend="graphla")

@@ -85,7 +85,7 @@ def test_graph_spectra_agree_with_networkx(kind: Any) -> None:
         assert order[0] == pytest.approx(order[1], abs=1e-6)
 
 
-def test_matrices_of_an_empty_graph_raise_the_exception_of_networkx() -> None:
+def test_the_exception_of_networkx_is_raised_for_matrices_of_an_empty_graph() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in ("adjacency_matrix", "laplacian_matrix", "normalized_laplacian_matrix"):

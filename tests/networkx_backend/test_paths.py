@@ -41,7 +41,9 @@ def test_unweighted_shortest_paths_agree_with_networkx(drawn: Any, cutoff: Any) 
 
 @few
 @given(rooted, st.sampled_from([None, "weight", "length"]))
-def test_every_call_form_of_shortest_path_agrees_with_networkx(drawn: Any, weight: Any) -> None:
+def test_shortest_path_functions_agree_with_networkx_with_or_without_source_and_target(
+    drawn: Any, weight: Any
+) -> None:
     G, source, target = drawn
     for ends in ((source, target), (source, None), (None, source), (None, None)):
         assert_agree("shortest_path_length", G, *ends, weight)
@@ -109,7 +111,7 @@ def test_the_dijkstra_functions_agree_with_networkx(drawn: Any, cutoff: Any) -> 
 
 @few
 @given(rooted, st.lists(st.sampled_from([0, 0.5, 1, 3, 20]), min_size=8, max_size=8), cutoffs)
-def test_the_function_astar_path_agrees_with_networkx_for_any_estimates(
+def test_the_function_astar_path_agrees_with_networkx_for_any_heuristic(
     drawn: Any, estimates: Any, cutoff: Any
 ) -> None:
     G, source, target = drawn
@@ -203,7 +205,7 @@ def test_dense_matrices_of_path_lengths_agree_with_networkx(drawn: Any) -> None:
             assert u == v or lengths[u][v] == lengths[u][before] + least(G, before, v)
 
 
-def test_missing_nodes_raise_the_exceptions_of_networkx() -> None:
+def test_the_exceptions_of_networkx_are_raised_for_missing_nodes() -> None:
     G = nx.path_graph(4)
     for name in (
         "single_source_shortest_path",

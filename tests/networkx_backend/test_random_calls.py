@@ -1,4 +1,4 @@
-"""Compare random calls of functions that NetworkX's own tests hardly call with plain NetworkX."""
+"""Compare graphla with NetworkX on random calls of functions that NetworkX's tests hardly call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relabeled graphs, ego graphs and lists of neighbors."""
+"""Test relabeled graphs, ego graphs and lists of neighbors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test searches of graphs that NetworkX converts to a GPU."""
+"""Test NetworkX calls that search graphs which the backend has moved to a GPU."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def test_eccentricities_and_sums_of_distances_agree_with_networkx(
     nodes = data.draw(node_lists(G) | st.sampled_from([*G, "absent"]))
     assert_agree("eccentricity", G, nodes, weight=weight)
     if weight is None or selections.VERSION >= (3, 5):
-        # The bounds of NetworkX 3.4 can give a wrong radius if edges have weights.
+        # With `usebounds`, NetworkX 3.4 can return a wrong radius if edges have weights.
         for name in DISTANCES[:4]:
             assert_agree(name, G, usebounds=True, weight=weight)
     if not G.is_directed() and not G.is_multigraph():
@@ -235,7 +235,7 @@ def test_distance_measures_of_small_graphs_agree_with_networkx(name: str) -> Non
     assert_agree(name, G)
 
 
-def test_results_from_given_eccentricities_and_distances_agree_with_networkx() -> None:
+def test_results_computed_from_given_eccentricities_or_distances_agree_with_networkx() -> None:
     G = nx.path_graph(5)
     e = {0: 4, 1: 3, 2: 2, 3: 3, 4: 4}
     for name in ("diameter", "radius", "periphery", "center"):

@@ -1,4 +1,4 @@
-"""Test that spanning trees and tests for trees agree with those of NetworkX."""
+"""Test that spanning trees, and predicates such as `is_tree`, agree with NetworkX."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Fault(Exception):
 
 @dataclass
 class Expected:
-    """What a program computes, with tables for vectors."""
+    """The expected outcome of a program, in which tables represent the vectors."""
 
     exit: int
     fault: str | None  # the name of the exception
@@ -44,7 +44,7 @@ class Expected:
     scalars: dict[str, Any]
     slots: dict[int, Table]
     stacks: dict[int, list[Table]]
-    rounds: int  # the number of blocks that have run
+    rounds: int  # the number of executed blocks, counting repeated executions
 
 
 def run(case: Any) -> Expected:
@@ -410,7 +410,7 @@ def is_true(value: Any) -> bool:
 
 
 def number(value: Any) -> Any:
-    """Return a NumPy scalar as a Python number, which must be an INT64 if it is an int."""
+    """Return a NumPy scalar as a Python number. An int must fit in INT64."""
     value = value.item()
     if type(value) is int and not LEAST <= value <= MOST:
         raise Fault("OverflowError")
@@ -436,7 +436,8 @@ def call(function: str, values: list[Any]) -> Any:
     """Return the value of a scalar function, by evaluating its text in `SCALAR_FUNCTIONS`."""
     is_int = type(values[0]) is int
     if is_int and function in ("pow", "lshift") and values[1] > 64:
-        # Python would compute a very large number. A smaller exponent overflows as well.
+        # Python would compute a very large number, but the result overflows, unless it depends only
+        # on the parity of the exponent: if x is 0, or if x is 1 or -1 in pow.
         is_small = values[0] == 0 or (function == "pow" and abs(values[0]) == 1)
         values = [values[0], 64 + values[1] % 2]
         if not is_small:
@@ -497,7 +498,7 @@ def collapse(monoid: Any, values: list[Any]) -> Any:
 
 
 def require_exact(name: str, values: list[Any], dtype: np.dtype) -> None:
-    """Raise Unspecified unless the reduction of floats gives the same bits in each order."""
+    """Raise Unspecified unless reducing the floats gives the same bits in any order."""
     finite = [float(value) for value in values]
     if not all(map(math.isfinite, finite)):
         if name == "times":
@@ -534,12 +535,12 @@ def chooses(op: Any, item: tuple[oracle.Key, Any], thunk: Any) -> bool:
 
 
 def wide(key: oracle.Key) -> tuple[np.int64, np.int64]:
-    """Return a position's indices as INT64 numbers, whose sums wrap around as in an operator."""
+    """Return both indices of a position as NumPy int64, so that sums of indices wrap around."""
     return np.int64(key[0]), np.int64(key[1])
 
 
 def can_join(accum: Any, dtype: DataType) -> bool:
-    """Return whether an accumulator is the operator of a monoid on the dtype."""
+    """Return whether the dtype has a monoid whose operator is the accumulator."""
     if accum.type is not dtype:
         return False
     if accum.name in ("lor", "land", "lxor", "eq"):

@@ -20,7 +20,7 @@ from graphla.semiring import any_secondi
 
 
 class Counting:
-    """The interpreter, which records the programs that it runs."""
+    """An interpreter that records the programs that it runs."""
 
     def __init__(self) -> None:
         self.programs: list[Program] = []

@@ -1,4 +1,4 @@
-"""Run the module printed for Numba as plain Python, so that a test need not compile it."""
+"""Execute the modules generated for Numba in plain Python, so that tests need not compile them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _without_errors(function: Any) -> Any:
 
 
 class _Math:
-    """The module math as in compiled code: a domain error returns NaN."""
+    """A version of math that behaves as in compiled code: a domain error returns NaN."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, _UFUNCS.get(name, name), None) or _without_errors(getattr(math, name))

@@ -51,8 +51,8 @@ FEATURES = frozenset(
 
 any: the monoid any and loose slots. arrays: loops over an array. faults: statements that are likely
 to fault. float: the dtypes FP32 and FP64 of entries. gather, scatter, stacks: their instructions.
-math: functions of module math whose last bit may differ. nested: expressions of more than one
-operation. wide: vectors with more than six elements.
+math: functions of module math whose results may differ in the last bit. nested: expressions of more
+than one operation. wide: vectors with more than six elements.
 """
 
 mix = gl.binary.register_anonymous(lambda x, y: x * 3 - y, "mix")
@@ -97,7 +97,7 @@ class Case:
 def assume_outcome(
     case: Case, run: Callable[[ir.Program, Arguments], Outcome], most: int = 500
 ) -> Expected:
-    """Assert that an engine's outcome is that of the dictionary engine, and return the latter.
+    """Assert that an engine has the outcome of the dictionary engine, and return that outcome.
 
     Reject the example if its outcome is not specified, or if it takes more than `most` blocks.
     """
@@ -590,7 +590,7 @@ class _Maker:
         return len(self.blocks) - 1
 
     def leave(self) -> int:
-        """Add a loop exit that names some variables and slots, and return the exit's index."""
+        """Add a loop exit after which some variables and slots are live, and return its index."""
         slots = {slot.name: slot for slot in self.slots if not self.chance(5)}
         variables = {each.name: each for each in self.variables if not self.chance(3)}
         stacks = {stack.name: stack for stack in self.stacks}
@@ -717,7 +717,7 @@ class _Maker:
             self.add(ir.Move, tuple(group), tuple(self.draw(st.permutations(group))))
 
     def add_index(self) -> None:
-        """Add a write to an index slot after which its values are still valid indices."""
+        """Add a write to an index slot that leaves only valid indices in the slot."""
         target = self.slot(is_index=True)
         if target is None:
             return
@@ -783,7 +783,10 @@ class _Maker:
             )
 
     def condition(self) -> ir.Scalar:
-        """Assign a condition to a BOOL variable, so that an instruction raises its faults."""
+        """Add an instruction that assigns a condition to a BOOL variable; return the variable.
+
+        The instruction, and not the branch, raises the faults of the condition.
+        """
         variable = self.variable(BOOL)
         self.add(ir.Let, (variable,), (self.scalar(BOOL),))
         return variable

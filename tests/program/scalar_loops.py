@@ -14,7 +14,7 @@ LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
 
 def whole(u: Vector, which: int, x: int, y: int) -> Any:
-    """Return one function of two ints."""
+    """Return the value of function number `which` at the ints x and y."""
     z = 0
     for _ in range(1):
         u[0] = 1
@@ -83,7 +83,7 @@ WHOLE = 29
 
 
 def real(u: Vector, which: int, x: float, y: float) -> Any:
-    """Return one function of two floats."""
+    """Return the value of function number `which` at the floats x and y."""
     z = 0.0
     for _ in range(1):
         u[0] = 1
@@ -221,7 +221,7 @@ real_numbers = special | st.integers(-5, 5).map(float) | st.floats(-30, 30) | st
 
 
 SIZE = 5000
-"""The size of the vector. An int that equals this size would require another program."""
+"""The size of the vector. An int argument equal to it would require compiling another program."""
 
 
 def outcome(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -177,7 +177,7 @@ HELPERS: dict[str, Any] = {
 
 @st.composite
 def sources(draw: st.DrawFn, statements: int = 16, without: Iterable[str] = ()) -> Source:
-    """Draw functions. `without` names statements that they do not contain, as in `_Writer`."""
+    """Draw functions. `without` names the kinds of statements to leave out."""
     return _Writer(draw, statements, frozenset(without)).source()
 
 
@@ -640,7 +640,10 @@ class _Writer:
         self.indent -= 1
 
     def add_pending(self) -> None:
-        """Draw statements that create an expression, may change an operand, and write the value."""
+        """Draw statements that create an expression and later write its value.
+
+        Between these statements, an operand may change.
+        """
         target, u = self.name("int"), self.name("int")
         self.line(f"late = {self.vector('int', 2)}")
         if self.draw(st.booleans()):
@@ -775,9 +778,9 @@ class Result:
 
 
 def call(source: Source, function: Callable[..., Any]) -> Result:
-    """Call a function that `source.function()` has returned, with new arguments.
+    """Call a function that `source.function()` returned, with new arguments.
 
-    The values of the result are the returned values, and then the arguments.
+    The values of the result are the return values followed by the arguments.
     """
     arguments = source.arguments()
     given = [*arguments[:-1], *arguments[-1], arguments[-1]]

@@ -1,7 +1,8 @@
-"""Random control flow, names and objects give the same results with and without `gl.jit`.
+"""Test that random control flow, names and objects give equal results with and without `gl.jit`.
 
-The functions have few kinds of statements on vectors, but any nesting of loops and conditions,
-exits at any place, aliases and exchanges. The interpreter runs the programs.
+The functions have few kinds of statements on vectors, but arbitrarily nested loops and conditions,
+loop exits at arbitrary places, and variables that are aliased or swapped. The interpreter runs the
+programs.
 """
 
 from __future__ import annotations

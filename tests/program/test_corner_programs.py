@@ -1,6 +1,6 @@
-"""Functions with rare combinations of statements return the same with and without `gl.jit`.
+"""Test that rare combinations of statements give the same results with and without `gl.jit`.
 
-The interpreter and the module printed for Numba, which Python executes, run the programs.
+Each program runs in the interpreter, and in plain Python as the module generated for Numba.
 """
 
 # pyright: reportPossiblyUnboundVariable=false
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.cpu
 
 
 class Printed:
-    """The engine that runs the printed module as Python, with a tuning."""
+    """An engine that runs the module generated for Numba in plain Python, with the given tuning."""
 
     def __init__(self, tuning: ProgramTuning):
         self.tuning = tuning
@@ -58,7 +58,7 @@ def w() -> Vector:
 
 
 def show(value: Any, seen: dict[int, int]) -> Any:
-    """Return a value that can be compared. A vector includes the index of its object in `seen`."""
+    """Return a comparable value. For a vector, it contains the index of the object in `seen`."""
     if isinstance(value, Vector):
         number = seen.setdefault(id(value), len(seen))
         return number, value.dtype, value.size, repr(value.to_dict())
@@ -141,7 +141,7 @@ def test_a_loop_that_changes_a_vector_in_a_list_is_rejected():
     check_refusal(Reason.SHARED, change, u)
 
 
-def test_a_loop_that_moves_a_list_item_to_another_place_is_rejected():
+def test_a_loop_that_pops_a_vector_from_a_list_and_appends_it_again_is_rejected():
     def move(u: Vector, w: Vector) -> Any:
         items = [u, w]
         for _ in range(3):
@@ -152,7 +152,7 @@ def test_a_loop_that_moves_a_list_item_to_another_place_is_rejected():
     check_refusal(Reason.SHARED, move, u, w)
 
 
-def test_a_loop_that_changes_a_popped_vector_with_another_name_is_rejected():
+def test_a_loop_that_changes_a_popped_vector_that_a_second_name_refers_to_is_rejected():
     def change(u: Vector) -> Any:
         items, found = [], 0
         for i in range(3):
@@ -414,7 +414,7 @@ def test_inner_functions_keep_their_qualified_names():
     check(outer, [u])
 
 
-def test_sizes_are_compared_before_the_program_runs():
+def test_a_comparison_of_vector_sizes_is_evaluated_before_the_program_runs():
     def write(u: Vector, w: Vector) -> Vector:
         for _ in range(2):
             u << (w if u.size == w.size else u)
@@ -484,7 +484,7 @@ def test_a_bound_method_of_another_object_is_rejected():
 @pytest.mark.parametrize(
     "x", [np.float16(1.5), np.int8(-3), np.float32(0.1), np.bool_(True)], ids=repr
 )
-def test_a_loop_may_read_a_numpy_number(x: Any):
+def test_a_loop_may_read_a_numpy_scalar(x: Any):
     def write(u: Vector, x: Any) -> Any:
         for i in range(2):
             u[i] = x
@@ -638,7 +638,7 @@ def exchange(A: Any, B: Any, u: Vector) -> Any:
     return A, B
 
 
-def test_a_loop_returns_the_matrices_that_are_arguments_of_the_same_call():
+def test_each_call_returns_the_very_matrices_that_were_passed_to_it():
     for engine in ENGINES:
         with gl.config.set(device="cpu"), running.use(engine):
             jitted = gl.jit(exchange)
@@ -652,7 +652,7 @@ def test_a_loop_returns_the_matrices_that_are_arguments_of_the_same_call():
 @pytest.mark.parametrize(
     "pair", [((1, 2.5), (7, 2.5)), ([1, 2.5], [7, 2.5]), (2**70, 2**71)], ids=str
 )
-def test_a_loop_returns_the_objects_that_are_arguments_of_the_same_call(pair: Any):
+def test_each_call_returns_the_very_objects_that_were_passed_to_it(pair: Any):
     def choose(u: Vector, x: Any) -> Any:
         for i in range(2):
             y = x

@@ -48,14 +48,14 @@ def run_plainly(program: Any, arguments: Any) -> Any:
 
 
 class Plain:
-    """The engine that runs the printed module as Python."""
+    """An engine that runs the module generated for Numba in plain Python."""
 
     run = staticmethod(run_plainly)
 
 
 @pytest.fixture(params=["lists", "parts"])
 def engine(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Run the printed module as Python with two threads and limits that reach all branches."""
+    """Run generated modules in plain Python, with two threads and limits that test all branches."""
     tuning = TUNINGS[1 if request.param == "lists" else 2]
     with (
         using(tuning, PartsTuning(parallel=0, parts=3, grain=2)),
@@ -100,7 +100,7 @@ def pagerank(A: Matrix, share: Vector, alpha: float, rounds: int) -> Any:
 
 
 def dependencies(A: Matrix, source: int) -> Any:
-    """Return the betweenness of all vertices that is due to paths from one vertex."""
+    """Return the contribution of paths from one vertex to the betweenness of each vertex."""
     n = A.nrows
     paths, frontier, score, ahead = (
         Vector(float, n),
@@ -176,14 +176,14 @@ def same(got: Any, expected: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_an_algorithm_under_jit_gives_the_same_result_as_in_plain_notation(engine: None, name: str):
+def test_an_algorithm_under_jit_gives_the_same_result_as_in_plain_python(engine: None, name: str):
     function = PROGRAMS[name]
     assert same(gl.jit(function)(*arguments(name)), function(*arguments(name)))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", ["search", "dependencies"])
-def test_a_compiled_algorithm_gives_the_same_result_as_in_plain_notation(name: str, threads: int):
+def test_a_compiled_algorithm_gives_the_same_result_as_in_plain_python(name: str, threads: int):
     function = PROGRAMS[name]
     with gl.config.set(device="cpu", compiled=True, threads=threads):
         got = gl.jit(function)(*arguments(name))
@@ -273,7 +273,7 @@ def test_vectors_may_have_the_names_that_the_printed_module_uses(engine: None):
 # --- the engine -----------------------------------------------------------------------------------
 
 
-def test_a_recorder_records_the_direction_of_each_product(engine: None):
+def test_the_events_of_a_recorder_contain_the_direction_of_each_product(engine: None):
     with gl.Recorder() as recorder, gl.direction("pull"):
         gl.jit(search)(graph(), 3)
     events = [event for event in recorder if event.operation.startswith("search")]
@@ -354,7 +354,7 @@ def test_several_python_threads_run_programs_at_the_same_time():
 
 
 @pytest.mark.parametrize("name", ["search", "pagerank", "dependencies"])
-def test_a_program_from_disk_is_neither_traced_nor_printed(
+def test_a_program_loaded_from_disk_is_not_traced_and_its_source_is_not_generated_again(
     engine: None, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     def fail(*_: Any) -> None:

@@ -49,7 +49,7 @@ WITHOUT_CLUSTERS = replace(SMALL, cluster_rows=0)
 
 @pytest.fixture(autouse=True)
 def on_cuda() -> Iterator[None]:
-    """Use the GPU, small blocks, and stacks that must soon be enlarged."""
+    """Use the GPU, small blocks, and stacks so small that they must soon be enlarged."""
     with gl.config.set(device="cuda"), using(SMALL):
         yield
 
@@ -218,7 +218,7 @@ def fold(items: list[gl.Vector], total: gl.Vector) -> None:
 
 
 class Counting:
-    """The engine, which counts the programs that it runs."""
+    """An engine that counts the programs that it runs."""
 
     runs = 0
 
@@ -291,7 +291,7 @@ def add_up(items: list[gl.Vector], total: gl.Vector) -> None:
 
 
 @pytest.mark.parametrize("kept", [6, 4])
-def test_a_loop_that_only_removes_list_items_reads_them_without_building_a_stack(
+def test_a_loop_that_only_pops_list_items_does_not_create_a_stack_on_the_gpu(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ):
     left: list[gl.Vector] = []
@@ -317,7 +317,7 @@ def test_a_loop_that_appends_to_a_list_does_not_change_the_items_of_another_list
     assert [each.to_dict() for each in left] == [each.to_dict() for each in wanted]
 
 
-def test_a_list_contains_ordinary_vectors_after_a_loop():
+def test_after_a_loop_the_items_of_a_list_are_ordinary_objects_of_class_vector():
     left: list[gl.Vector] = []
     gl.jit(grow)(on_card({1: 5, 4: -7, 5: 2}), left, 4)
     wanted: list[gl.Vector] = []
@@ -356,7 +356,7 @@ def test_a_loop_reads_entries_that_are_only_on_the_host(dtype: str, entries: dic
     assert x.to_dict() == {i: lookup_dtype(dtype).np_type.type(v) for i, v in entries.items()}
 
 
-def test_a_fault_keeps_the_effects_of_earlier_statements_on_the_vectors():
+def test_after_a_fault_the_vectors_keep_the_effects_of_earlier_statements():
     index = handmade.call("sub", ir.Var("i", INT64), handmade.number(9), dtype=INT64)
     add = ir.ApplyRight(binary.plus["INT64"], ir.Entry(U), handmade.number(1), INT64)
     program = loop_of(
@@ -449,7 +449,7 @@ def test_the_engine_writes_to_a_copy_of_an_argument():
     assert (entries(store), entries(outcome.slots[0])) == ({1: 5}, {1: 8})
 
 
-def test_the_source_of_the_kernel_contains_the_lines_of_the_user_as_comments():
+def test_the_kernel_source_contains_the_lines_of_the_user_function_as_comments():
     a = random_matrix(10, 30, 5)
     text = engine.show(handmade.bfs(), (a._read(),))
     assert "// 5: frontier(~parent.S, replace) << any_secondi(frontier @ A)" in text
@@ -470,12 +470,12 @@ def test_the_kernel_of_a_breadth_first_search_has_one_barrier_per_level():
     assert len(barriers_of(handmade.bfs())) == 1
 
 
-def test_a_sweep_that_only_deletes_entries_clears_the_flags_of_whole_vectors():
+def test_a_kernel_loop_that_only_deletes_entries_clears_many_presence_flags_at_once():
     a = random_matrix(10, 30, 5)
     assert "clear_flags(old_3.present, " in engine.show(handmade.bfs(), (a._read(),))
 
 
-def test_a_sweep_over_all_positions_clears_the_target_of_a_later_product():
+def test_one_sweep_over_all_positions_writes_a_vector_and_clears_the_target_of_a_product():
     x, y, z = (ir.Slot(k, name, INT64, handmade.N) for k, name in enumerate("xyz"))
     ring = semiring.plus_first["INT64", BOOL]
     product = ir.Product(y, handmade.square("A", BOOL), False, ring, "vxm", INT64)
@@ -524,7 +524,7 @@ def test_a_product_with_the_monoid_any_is_computed_in_the_dtype_of_its_target():
 
 
 def sums_of_walks(A: gl.Matrix, ends: gl.Vector, few: gl.Vector, rounds: int) -> gl.Vector:
-    """Delete entries of the target of a product, which later products add again."""
+    """Delete entries from the target of a product. Later products add these entries again."""
     walks, total = gl.Vector(int, A.nrows), gl.Vector(int, A.nrows)
     walks << 1
     for _ in range(rounds):
@@ -566,7 +566,7 @@ def test_a_loop_runs_even_if_its_parts_cannot_be_linked(
         assert gl.jit(levels_of)(A, 0).to_dict() == {0: 0, 1: 1, 2: 2}
 
 
-def test_a_loop_keeps_its_parts_if_the_whole_kernel_cannot_be_compiled():
+def test_a_loop_keeps_running_as_separate_parts_if_the_whole_kernel_cannot_be_compiled():
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3, dtype=int).to("cuda")
     with gl.config.set(device="cuda"), using(SMALL):
         jitted: Any = gl.jit(levels_of)
@@ -602,7 +602,7 @@ def delete_far(v: gl.Vector, k: int) -> gl.Vector:
 
 @pytest.mark.parametrize("index", [4, 9, -4, -1 << 40])
 @pytest.mark.parametrize("function", [read_far, write_far, delete_far])
-def test_an_index_out_of_range_raises_the_same_error_message_as_in_plain_notation(
+def test_an_index_out_of_range_raises_the_same_error_message_as_in_plain_python(
     function: Any, index: int
 ):
     messages = []
@@ -615,7 +615,7 @@ def test_an_index_out_of_range_raises_the_same_error_message_as_in_plain_notatio
 
 
 def least_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:
-    """Multiply the indices of a vector's entries. The division raises a fault in round 3."""
+    """Multiply A by a vector whose values are its indices, until 6 // (3 - k) fails at k = 3."""
     seen = gl.Vector(int, A.nrows)
     for k in range(rounds):
         x << gl.indexunary.rowindex(x)
@@ -625,7 +625,7 @@ def least_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:
 
 
 def sums_of_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:
-    """Multiply the indices of a vector's entries, and read the indices after that."""
+    """Multiply A by a vector whose values are its own indices, and read these values afterwards."""
     total = gl.Vector(int, A.nrows)
     for _ in range(rounds):
         x << gl.indexunary.rowindex(x)
@@ -647,7 +647,7 @@ def test_products_of_indices_equal_those_of_the_plain_function(program, rounds, 
         assert jitted(A.to("cuda"), x.to("cuda"), rounds).to_dict() == expected.to_dict()
 
 
-def test_values_that_are_visible_only_after_a_fault_are_written():
+def test_after_a_fault_a_vector_contains_the_values_that_plain_python_would_leave_in_it():
     A, x = random_matrix(40, 200, 3, int), gl.Vector.from_dict({3: 8, 30: 1, 7: 7}, size=40)
     with gl.config.set(device="cpu"):
         expected = x.to("cpu")

@@ -1,4 +1,4 @@
-"""Products inside a persistent kernel compute the entries that their terms define."""
+"""Test that products inside a persistent kernel compute the correct entries."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ class Layout:
 
     blocks: int
     is_listed: bool  # whether u has a queue
-    held: int  # how u is stored for the direction 4
+    held: int  # how u is stored (enum Held) if the digit of `directions` is 4
     peeks: bool = True
 
 
@@ -377,7 +377,7 @@ def test_a_queue_is_not_valid_if_a_block_finds_more_outputs_than_it_queues(name,
     assert multiplied(case, directions, layout)[2][1] == QUEUE_ROOM
 
 
-def test_the_floats_that_a_pull_computes_are_bitwise_equal_on_every_grid():
+def test_the_floats_that_a_pull_computes_are_bitwise_equal_for_every_grid_size():
     rng = np.random.default_rng(5)
     there = rng.random((40, 700)) < rng.random((40, 1))
     rows, columns = there.nonzero()
@@ -403,7 +403,7 @@ def test_the_floats_that_a_pull_computes_are_bitwise_equal_on_every_grid():
     ],
 )
 def test_a_product_with_few_edges_pushes(name, entries, queued, edges, left, pushes):
-    """The matrix has 1,000 lines with 10 entries each."""
+    """In CSR form, the matrix has 1,000 rows with 10 entries each."""
     indptr, indices = np.arange(0, 10_001, 10), np.tile(np.arange(10), 1000)
     values, semiring = np.ones(10_000, bool), typed(name)
     columns, a_read = on_device(Csr(1000, 1000, indptr, indices.astype(np.int32), values), False)

@@ -1,4 +1,4 @@
-"""The interpreter runs hand-written programs as Python runs the statements they represent."""
+"""Test that hand-written programs give the same results as the statements that they represent."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_jit_may_be_placed_above_another_decorator(engine: Counting):
     assert len(calls) == len(engine.programs) == 2
 
 
-def test_jit_rejects_a_decorator_whose_function_it_cannot_reach():
+def test_jit_rejects_a_decorated_function_that_it_cannot_unwrap():
     def hidden(function: Callable[..., Any]) -> Callable[..., Any]:
         held = [function]
 

@@ -1,4 +1,4 @@
-"""A loop under `gl.jit` has the same result, end and error as in Python."""
+"""Test that a loop under `gl.jit` ends as in plain Python, with the same result or error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_calls_with_arguments_of_the_same_types_share_a_program(engine: Counting
     assert first is second
 
 
-def test_calls_with_arguments_of_other_types_get_another_program(engine: Counting):
+def test_arguments_of_different_types_require_different_programs(engine: Counting):
     search = gl.jit(bfs)
     search(path(), 0)
     search(Matrix.from_coo([0, 1], [1, 0], 1.5, nrows=6, ncols=6), 0)
@@ -248,7 +248,7 @@ def test_a_for_loop_may_iterate_over_numbers(engine: Counting, items: Any):
     assert len(engine.programs) == 1
 
 
-def test_a_loop_over_mixed_numbers_gives_the_same_result_as_in_python(engine: Counting):
+def test_a_loop_over_numbers_of_mixed_types_gives_the_same_result_as_in_python(engine: Counting):
     def add(u: Vector, items: Any) -> tuple[Any, ...]:
         total = 0.0
         for x in items:
@@ -262,7 +262,9 @@ def test_a_loop_over_mixed_numbers_gives_the_same_result_as_in_python(engine: Co
         assert shown(jitted(ones(), [1, 2.5])) == shown(add(ones(), [1, 2.5]))
 
 
-def test_reductions_and_distances_agree_with_python(engine: Counting):
+def test_a_loop_that_relaxes_distances_until_their_sum_is_constant_agrees_with_python(
+    engine: Counting,
+):
     def distances(A: Matrix) -> tuple[Any, ...]:
         d, total = Vector(float, A.nrows), -1.0
         d[0] = 0.0

@@ -260,7 +260,7 @@ def test_explain_prints_the_program_and_changes_nothing(engine: Counting):
     assert shown([u, v]) == shown([ones(), ones()])
 
 
-def test_explain_names_the_statement_because_of_which_a_loop_runs_as_python(engine: Counting):
+def test_explain_names_the_statement_that_makes_a_loop_run_as_python(engine: Counting):
     text = gl.jit(makes_a_dict).explain(ones())  # pyright: ignore[reportFunctionMemberAccess]
     assert 'found = {"k": k}' in text
 

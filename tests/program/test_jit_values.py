@@ -114,7 +114,7 @@ def test_calls_with_equal_anonymous_operators_share_a_program(engine: Counting):
     assert engine.programs[0] is engine.programs[1]
 
 
-def test_operators_with_different_numbers_in_their_functions_differ(engine: Counting):
+def test_operators_whose_functions_capture_different_numbers_are_distinguished(engine: Counting):
     @gl.jit
     def add(u: Vector, factor: int) -> Vector:
         op = binary.register_anonymous(lambda x, y: x + factor * y)
@@ -135,7 +135,7 @@ def shift_powers(u: Vector, first: int) -> int:
     return k
 
 
-def test_a_statement_that_fails_for_only_some_variable_types_is_compiled():
+def test_a_loop_compiles_although_one_statement_fails_for_some_argument_values():
     check(shift_powers, ones, lambda: 0)
     with compiling() as engine, pytest.raises(TypeError, match=r"<<: 'float' and 'int'"):
         gl.jit(shift_powers)(ones(), -1)
@@ -404,7 +404,7 @@ def passes_an_expression(u: Vector, rounds: int) -> Any:
     return rounds
 
 
-def test_a_variable_that_a_later_try_statement_assigns_first_is_not_live_after_the_loop():
+def test_a_variable_that_a_later_try_statement_assigns_before_reading_is_not_live_after_a_loop():
     check(passes_an_expression, ones, lambda: 2, runs=2)
 
 
@@ -449,7 +449,7 @@ def append_to_both(u: Vector, one: list[Vector], other: list[Vector]) -> Vector:
     return u
 
 
-def test_a_program_traced_for_two_lists_does_not_run_for_one_list_with_two_names():
+def test_a_program_traced_for_two_lists_is_not_reused_if_both_arguments_are_the_same_list():
     u, one = Vector.from_coo([0, 2], [1, 5], size=4), []
     jitted = gl.jit(append_to_both, fallback=True)
     with compiling(), warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Compare compiled loops with plain loops, for algorithms of the library and for definitions."""
+"""Compare compiled with plain loops, for algorithms of graphla and benchmarks/definitions.py."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ SLOW = [("compiler", "hits")] if DEVICE == "cpu" else []
 
 
 def runs(names: list[str]) -> list[Any]:
-    """Return each pair of a kind of engine and a name; `make test` leaves the slow ones out."""
+    """Return one test case per engine and name. `make test` skips the cases in SLOW."""
     pairs = [(kind, name) for kind in ("interpreter", "compiler") for name in names]
     return [pytest.param(*x, marks=pytest.mark.full if x in SLOW else ()) for x in pairs]
 

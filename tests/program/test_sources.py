@@ -1,7 +1,7 @@
-"""A drawn function gives the same results when it runs plainly and when its loops are programs.
+"""Test that a drawn function gives the same results in plain Python and with traced loops.
 
-Most programs are run by the interpreter, or as the module printed for Numba, which Python executes.
-A few are compiled.
+The interpreter runs the programs of most loops, or plain Python runs the modules generated for
+Numba. A few programs are compiled.
 """
 
 from __future__ import annotations
@@ -129,12 +129,12 @@ for i in range(4):
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_a_hand_written_function_gives_the_same_results_plainly_and_in_the_interpreter(name: str):
+def test_a_hand_written_function_gives_the_same_results_in_python_and_in_the_interpreter(name: str):
     check_source(written(WRITTEN[name]), Checked(interpreter))
 
 
 @given(sources())
-def test_a_drawn_function_gives_the_same_results_plainly_and_in_the_interpreter(source: Source):
+def test_a_drawn_function_gives_the_same_results_in_python_and_in_the_interpreter(source: Source):
     check_source(source, Checked(interpreter))
 
 
@@ -154,7 +154,9 @@ def test_a_drawn_function_gives_the_same_results_for_other_arguments_of_the_same
 
 
 @given(sources())
-def test_a_drawn_function_gives_the_same_results_plainly_and_as_printed_for_numba(source: Source):
+def test_a_drawn_function_gives_the_same_results_in_python_and_in_the_module_for_numba(
+    source: Source,
+):
     plain_numba = pytest.importorskip("plain_numba", exc_type=ImportError)
     from graphla.program import cpu
 
@@ -166,7 +168,7 @@ def test_a_drawn_function_gives_the_same_results_plainly_and_as_printed_for_numb
 
 @fewer(20)
 @given(sources(statements=3))
-def test_a_drawn_function_gives_the_same_results_plainly_and_compiled_by_numba(source: Source):
+def test_a_drawn_function_compiled_by_numba_gives_the_same_results_as_python(source: Source):
     cpu: Any = pytest.importorskip("graphla.program.cpu", exc_type=ImportError)
     with gl.config.set(threads=2):
         check_source(source, Checked(cpu))

@@ -1,4 +1,4 @@
-"""A drawn function gives the same results plainly and with one kernel launch per loop."""
+"""Test that a drawn function gives the same results in Python and with one kernel per loop."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WITHOUT_CLUSTERS = replace(SMALL, cluster_rows=0)
 
 
 @given(sources(statements=8), st.booleans())
-def test_a_drawn_function_gives_the_same_results_plainly_and_as_kernels(
+def test_a_drawn_function_gives_the_same_results_in_python_and_in_gpu_kernels(
     source: Source, is_one_cluster: bool
 ):
     engine: Any = cuda

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.cpu
 
 
 class Engine:
-    """An engine that interprets programs, and that knows the programs of headers by their keys."""
+    """An interpreter that finds the program of a ProgramHeader by the key of the header."""
 
     programs: ClassVar[dict[str, ir.Program]] = {}
 
@@ -89,7 +89,9 @@ def without_tracing() -> Iterator[None]:
 
 
 @given(sources())
-def test_a_drawn_function_gives_the_same_results_plainly_and_from_the_cache_on_disk(source: Source):
+def test_a_drawn_function_gives_the_same_results_in_python_and_from_the_cache_on_disk(
+    source: Source,
+):
     expected = call(source, source.function())
     if has_large_number(expected):
         return
@@ -361,7 +363,7 @@ KINDS: dict[str, Callable[[], tuple[Matrix, Vector]]] = {
 
 
 @pytest.mark.parametrize("what", KINDS)
-def test_other_types_of_arguments_need_another_program(what: str, tmp_path: Path):
+def test_arguments_of_different_types_require_a_different_program(what: str, tmp_path: Path):
     module, engine = Module(tmp_path, LOOP.format(statement="semiring.plus_times(v @ A)")), Engine()
     A, v = small_graph(int), start()
     with running.use(engine):
@@ -374,7 +376,7 @@ def test_other_types_of_arguments_need_another_program(what: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("settings", [{"deterministic": True}, {"device": "cpu"}])
-def test_other_settings_need_another_program(settings: dict[str, Any], tmp_path: Path):
+def test_different_settings_require_a_different_program(settings: dict[str, Any], tmp_path: Path):
     module, engine = Module(tmp_path, LOOP.format(statement="v + v @ A")), Engine()
     names = []
     with pytest.MonkeyPatch.context() as patch, running.use(engine):
@@ -445,12 +447,13 @@ def test_explain_shows_the_statements_of_a_program_from_disk(tmp_path: Path):
     assert len(texts) == 1 and "v + 1" in texts.pop()
 
 
-def test_an_engine_that_needs_the_blocks_gets_the_traced_program(tmp_path: Path):
+def test_an_engine_that_reads_the_blocks_of_a_program_gets_the_traced_program(tmp_path: Path):
     module, A, v = Module(tmp_path, LOOP.format(statement="v + 1")), small_graph(), start()
     expected = outcome(module.load().f, A, v)
     with running.use(Engine()):
         assert outcome(gl.jit(module.load().f), A, v) == expected
-    with running.use(interpreter):  # it reads the blocks of a header, and so gets LacksBlocks
+    # The interpreter reads `blocks`, which a ProgramHeader lacks, so LacksBlocks is raised.
+    with running.use(interpreter):
         assert outcome(gl.jit(module.load().f), A, v) == expected
 
 
@@ -607,12 +610,12 @@ def test_content_keys_are_the_same_in_each_process(tmp_path: Path):
 
 
 @pytest.mark.parametrize("value", [object(), [], {}, Module, pytest, pytest.raises, Engine().run])
-def test_an_object_without_content_is_unknown(value: Any):
+def test_an_object_that_has_no_content_key_is_reported(value: Any):
     with pytest.raises(fingerprints.NoContent):
         fingerprints.content_of(value)
 
 
-def test_an_operator_that_the_user_registers_has_the_content_of_its_function():
+def test_the_content_key_of_a_registered_operator_depends_on_its_function():
     def register(k: int) -> Any:
         op = gl.binary.register_new(f"stored_{k}", lambda x, y: x * k + y)
         try:

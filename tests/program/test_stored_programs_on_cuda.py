@@ -25,7 +25,7 @@ from graphla.program import cuda, cuda_text, plan, tracing  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Run on CUDA with small blocks, and return an empty folder for entries."""
+    """Run on CUDA with small blocks, and return an empty folder for cache entries."""
     monkeypatch.setattr(disk_cache, "cache_folder", lambda: tmp_path)
     with gl.config.set(device="cuda"), using(SMALL):
         yield tmp_path
@@ -83,7 +83,7 @@ def test_a_damaged_cache_entry_is_created_again(kind: str, folder: Path):
 
 
 @pytest.mark.parametrize("what", ["direction", "deterministic", "tuning"])
-def test_other_settings_need_another_kernel(what: str, folder: Path):
+def test_different_settings_require_a_different_kernel(what: str, folder: Path):
     program, given = programs.PROGRAMS["bfs_levels"], arguments("bfs_levels")
     expected = parts_of(gl.jit(program)(*given))
     known = set(folder.glob("kernel_*"))

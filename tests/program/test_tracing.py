@@ -72,7 +72,7 @@ def instructions(program: ir.Program, kind: Any = object) -> list[Any]:
 
 
 class Counting:
-    """The interpreter, which counts the programs that it runs."""
+    """An interpreter that counts the programs that it runs."""
 
     runs = 0
 
@@ -83,9 +83,9 @@ class Counting:
 
 
 def both(function: Callable[..., Any], *makers: Callable[[], Any], runs: int = 1) -> list[Any]:
-    """Run a function plainly and as programs. Check that the results agree, and return the result.
+    """Run a function in plain Python and with traced loops. Return the result if both agree.
 
-    `runs` is the number of loops.
+    `runs` is the expected number of loops that run as programs.
     """
     results = []
     engine = Counting()
@@ -137,7 +137,7 @@ def powers(A: Matrix, x: Vector, y: Vector, rounds: int) -> Vector:
     return x
 
 
-def test_a_swap_exchanges_slots_and_their_origins():
+def test_a_swap_of_two_vectors_becomes_one_move_between_their_slots():
     made = {"x": vector(float), "y": vector(float)}
     program, binding = traced(powers, "x", A=graph(float), **made, rounds=3)
     (move,) = instructions(program, ir.Move)
@@ -156,7 +156,7 @@ def steps(A: Matrix, rank: Vector, rounds: int) -> Vector:
     return rank
 
 
-def test_a_new_vector_per_round_needs_one_block_and_one_more_slot():
+def test_a_vector_created_in_each_round_needs_one_write_and_one_additional_slot():
     program, _ = traced(steps, "rank", A=graph(float), rank=vector(float), rounds=3)
     assert len(instructions(program, ir.Write)) == 1
     assert len(program.slots) == 2
@@ -342,7 +342,10 @@ NUMBERS = st.sampled_from([True, 2, -1, 1.5, 300])
 
 
 def agree(statement: Callable[[], Any], function: Callable[..., Any], **names: Any) -> None:
-    """Check that the new vector w has the same dtype in a loop and plainly, or that both fail."""
+    """Check that the new vector w has the same dtype in a traced loop and in Python.
+
+    If the statement fails in Python, tracing the loop must fail as well.
+    """
     try:
         wanted = statement()
         wanted = wanted.dtype
@@ -400,7 +403,7 @@ def test_apply_with_a_number_has_the_same_dtype_as_in_the_library(
             return w
 
     u = vector(x)
-    # The number is a variable of the program, so only the running program finds whether it fits.
+    # The number is a variable of the program, so only at run time is it known whether it fits.
     small: Any = type(k)(1)
     if is_left:
         agree(lambda: op(small, u), left, u=u, op=op, k=k)
@@ -532,7 +535,7 @@ def functions(u: Vector, x: Any, k: int) -> tuple[Any, ...]:
 
 
 @given(small, st.integers(-3, 5))
-def test_functions_of_numbers_return_the_same_as_in_python(x: Any, k: int):
+def test_functions_of_numbers_return_the_same_values_as_in_python(x: Any, k: int):
     both(functions, vector, lambda: x, lambda: k)
 
 
@@ -548,7 +551,7 @@ def test_get_returns_none_for_a_missing_entry():
     assert both(read, vector) == [(type(None), "None"), (type(None), "None"), (bool, "True")]
 
 
-def test_the_default_of_get_may_have_another_type_than_the_entries():
+def test_the_default_of_get_may_have_a_different_type_from_the_entries():
     def least(u: Vector) -> Any:
         k = 0
         for _ in range(1):
@@ -574,7 +577,7 @@ def test_an_int_that_does_not_fit_in_the_dtype_raises_a_fault():
 # --- spellings ------------------------------------------------------------------------------------
 
 
-def test_all_spellings_of_a_statement_give_the_same_results_as_in_plain_notation():
+def test_all_equivalent_forms_of_a_statement_give_the_same_results_as_in_plain_python():
     def every(A: Matrix, u: Vector, v: Vector, p: Vector) -> tuple[Any, ...]:
         n, count, s = A.nrows, 0, 0
         w = x = q = y = u
@@ -623,7 +626,7 @@ def test_graphla_scalars_and_numpy_scalars_may_be_operands():
 
 
 def refused(function: Callable[..., Any], **names: Any) -> tuple[Any, str]:
-    """Return the reason for which a loop is rejected, and the source of the node."""
+    """Return why a loop is rejected, and the source text of the code that is at fault."""
     with pytest.raises(NotCompilable) as caught:
         traced(function, **names)
     return caught.value.code, ast.unparse(caught.value.node)
@@ -701,7 +704,7 @@ def test_reading_a_variable_without_a_value_raises_a_fault():
     assert u.to_dict() == {0: 3, 2: 3}
 
 
-def test_a_variable_that_the_loop_assigns_first_needs_no_second_round():
+def test_a_loop_body_is_traced_once_if_each_variable_is_assigned_before_it_is_read():
     def last(u: Vector, rounds: int) -> tuple[Vector, Any, Any]:
         for k in range(rounds):
             before = u.dup()

@@ -139,7 +139,7 @@ def terms_of(x: ir.Product, u: gl.Vector, A: gl.Matrix) -> dict[int, list[Any]]:
 
 @st.composite
 def programs(draw: st.DrawFn) -> ir.Program:
-    """Draw a program in which a slot often has values that never decrease before a product."""
+    """Draw a program that multiplies a slot whose values often never decrease with the index."""
     slot = draw(slots)
     source = draw(st.sampled_from((indices_of(slot), ir.Full(number(2), INT64))))
     side = draw(st.sampled_from(("vxm", "mxv")))
@@ -151,7 +151,7 @@ def programs(draw: st.DrawFn) -> ir.Program:
 
 
 @given(st.lists(programs(), min_size=9, max_size=9), st.integers(0, 99))
-def test_the_first_term_that_a_pull_stops_at_is_the_fold_of_all_terms(
+def test_a_pull_stops_at_the_first_term_only_if_this_term_is_the_fold_of_all_terms(
     some: list[ir.Program], seed: int
 ):
     random, n = np.random.default_rng(seed), 6

@@ -161,7 +161,7 @@ def test_a_dtype_that_an_operator_does_not_support_is_rejected():
         _ = binary.plus["nothing"]
 
 
-def test_requesting_an_operator_for_two_dtypes_leaves_the_operator_for_one_dtype_unchanged():
+def test_requesting_an_operator_for_a_pair_of_dtypes_does_not_change_the_one_for_equal_dtypes():
     assert indexunary.valuegt["INT32", "FP64"].thunk_type == FP64
     assert indexunary.valuegt["INT32"].thunk_type == "INT32"
     assert binary.first["INT32", "FP64"].type2 == FP64
@@ -234,7 +234,7 @@ def test_the_function_register_new_adds_a_module_attribute_and_rejects_a_duplica
             delattr(listed, name)
 
 
-def test_branching_on_a_traced_value_is_rejected_with_the_advice_to_use_where():
+def test_the_error_about_branching_on_a_traced_value_suggests_the_function_named_where():
     def branch(x: Any, y: Any) -> Any:
         return x if x > y else y
 

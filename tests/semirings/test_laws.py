@@ -38,7 +38,7 @@ TRUE_SEMIRINGS = [
 
 
 def typed_things() -> list[Any]:
-    """Return every built-in closed operator, monoid and semiring at every dtype."""
+    """Return every built-in closed operator, monoid and semiring, once for each of its dtypes."""
     found = []
     for module, listed in ((binary, OPERATORS), (monoid, MONOIDS), (semiring, SEMIRINGS)):
         for name in listed:
@@ -102,7 +102,7 @@ def _holds_on(dtype: DataType, domain: Domain, held: list[tuple[Any, Law]]) -> N
     holds_on()
 
 
-def test_the_counterexample_of_a_law_is_outside_the_domain_of_the_law_and_violates_the_law():
+def test_the_counterexample_of_a_law_violates_it_and_lies_outside_its_domain():
     wrong = []
     for typed in typed_things():
         a = algebra(typed)
@@ -159,7 +159,9 @@ def test_each_law_that_an_operator_does_not_declare_has_a_counterexample():
 
 
 @pytest.mark.parametrize("name", TRUE_SEMIRINGS)
-def test_a_true_semiring_is_distributive_on_some_domain_of_every_dtype(name: str):
+def test_each_semiring_in_the_mathematical_sense_is_distributive_on_some_domain_of_every_dtype(
+    name: str,
+):
     op = semiring.from_string(name)
     closed = [dtype for dtype in op.types if algebra(op[dtype]) is not None]
     assert closed
@@ -169,7 +171,7 @@ def test_a_true_semiring_is_distributive_on_some_domain_of_every_dtype(name: str
         assert laws["right_distributive"] is not NOWHERE, dtype
 
 
-def test_the_function_holds_reports_the_laws_that_kernels_rely_on():
+def test_the_function_named_holds_confirms_the_laws_that_kernels_rely_on():
     assert holds(monoid.plus, "associative", "INT64")
     assert not holds(monoid.plus, "associative", "FP64")
     assert holds(monoid.plus, "associative", "FP64", on=ROUNDED)
@@ -278,7 +280,7 @@ def test_the_function_check_rejects_an_unknown_law_and_an_unknown_name():
 
 
 @pytest.mark.parametrize("thing", [None, 3, unary.abs, unary.abs["INT8"], lambda x, y: x])
-def test_the_function_check_rejects_an_object_without_laws(thing):
+def test_the_function_named_check_rejects_objects_for_which_no_laws_are_defined(thing):
     with pytest.raises(TypeError, match=r"thing is .*, but it should be a binary operator, monoid"):
         check(thing)
 

@@ -41,7 +41,7 @@ def test_the_overflow_predicate_is_exact(name, dtype, data):
 
 
 @given(values("INT64"), values("INT64"))
-def test_only_the_selected_argument_of_where_can_overflow(x, y):
+def test_only_the_argument_that_the_function_named_where_selects_can_overflow(x, y):
     most = int(np.iinfo(np.int64).max)
     capped = binary.register_anonymous(lambda x, y: where(x > most - y, most, x + y), "capped")
     predicate = overflowing(capped["INT64"])

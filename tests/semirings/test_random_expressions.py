@@ -1,4 +1,4 @@
-"""Verify that random expressions of exact steps give the same bits in C++, Numba and NumPy."""
+"""Verify that random compositions of exact operations give equal bits in C++, Numba and NumPy."""
 
 from __future__ import annotations
 

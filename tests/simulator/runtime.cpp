@@ -1163,7 +1163,7 @@ void *simulator_allocate(size_t bytes, uint64_t noise) {
   return memory;
 }
 
-/// Frees memory. Returns 0, or 1 with a description in `text` if its ends were overwritten.
+/// Frees memory. Returns 0, or 1 with a description in `text` if adjacent bytes were overwritten.
 int simulator_free(void *pointer, [[maybe_unused]] char *text, [[maybe_unused]] size_t size) {
 #if defined(SIMULATOR_ASAN)
   free(pointer);

@@ -111,7 +111,7 @@ def test_a_cluster_barrier_does_not_wait_for_ended_blocks():
         ("__cluster_sync(SIZE); __cluster_sync(2);", 8, "a cluster of 2 blocks, in a grid of 8"),
     ],
 )
-def test_a_grid_that_does_not_fit_its_cluster_size_is_detected(barrier, blocks, words):
+def test_a_grid_size_that_is_not_a_multiple_of_the_cluster_size_is_detected(barrier, blocks, words):
     assert words in fault_of(barrier, blocks=blocks)
 
 

@@ -67,7 +67,7 @@ def test_a_shuffle_from_a_lane_that_has_ended_is_detected():
     assert "reads from lane 5, which is not active" in text
 
 
-def test_a_lane_outside_its_own_mask_is_detected():
+def test_a_lane_that_passes_a_mask_without_itself_is_detected():
     text = fault_of("out[t] = __ballot_sync(0x7fffffff, a);", 3)
     assert "thread (31, 0, 0) is not in the mask of __ballot_sync" in text or "(63, 0, 0)" in text
 

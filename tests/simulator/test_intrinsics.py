@@ -87,7 +87,7 @@ def test_votes_consider_only_the_lanes_of_their_mask(mask, predicate, seed):
 
 
 @given(seed=seeds, dtype=st.sampled_from([np.int32, np.uint32, np.int64, np.uint64]))
-def test_the_intrinsic_match_any_finds_lanes_with_equal_values(seed, dtype):
+def test_the_cuda_function_match_any_sync_finds_the_lanes_with_equal_values(seed, dtype):
     machine.seed = seed
     x = values_of(dtype, seed) % 5
     result = each_lane("out[t] = __match_any_sync(~0u, a);", [x], np.uint32)
@@ -96,7 +96,7 @@ def test_the_intrinsic_match_any_finds_lanes_with_equal_values(seed, dtype):
 
 
 @given(mask=words, seed=seeds)
-def test_the_sum_of_the_intrinsic_reduce_add_wraps_around(mask, seed):
+def test_the_sum_of_the_cuda_function_reduce_add_sync_wraps_around_on_overflow(mask, seed):
     machine.seed = seed
     x = np.random.default_rng(seed).integers(0, 2**32, 32, np.uint32)
     both = [x, np.full(32, mask, np.uint32)]
@@ -324,7 +324,7 @@ def test_a_fused_multiply_add_is_rounded_once():
     assert each_lane("out[t] = fmaf(a, a, -1.0f);", [z], np.float32).tolist() == [exact] * 4
 
 
-def test_the_clock_advances_and_the_intrinsic_ldg_loads_a_value():
+def test_the_intrinsics_clock64_and_threadfence_and_ldg_are_supported():
     x = np.arange(4, dtype=np.int32)
     body = "const long long begin = clock64(); __threadfence(); __threadfence_block(); "
     body += "__threadfence_system(); out[t] = clock64() >= begin ? __ldg(as + t) : -1;"

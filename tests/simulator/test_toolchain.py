@@ -88,7 +88,7 @@ def test_a_compile_error_is_reported_with_its_line():
         "surfaces();",
     ],
 )
-def test_code_outside_the_supported_dialect_of_cuda_is_rejected(body):
+def test_cuda_code_with_unsupported_features_is_rejected(body):
     with pytest.raises(nvrtc.NVRTCError):
         compiled(f"template <int> __global__ void f() {{ {body} }}", "f<0>")
 

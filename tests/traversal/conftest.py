@@ -1,4 +1,4 @@
-"""Run traversals on the CPU, with NumPy alone and with compiled loops; or on CUDA."""
+"""Run traversals on the CPU (once with NumPy alone, once with compiled loops) or on CUDA."""
 
 from __future__ import annotations
 

@@ -64,7 +64,9 @@ def test_closures_with_infinities_and_nan_converge(case, cutoff):
 
 
 @given(cases(), st.data())
-def test_parents_lead_to_a_start_vertex_and_explain_each_value(case, data):
+def test_parents_lead_to_a_start_vertex_and_each_value_follows_from_the_value_of_the_parent(
+    case, data
+):
     allowed = data.draw(masks(case.graph.n))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
     try:
@@ -169,7 +171,7 @@ def test_a_cycle_that_no_start_vertex_reaches_is_not_rejected():
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0, 1: 1}
 
 
-def test_negative_weights_are_allowed_without_negative_cycles():
+def test_negative_weights_are_allowed_if_there_is_no_negative_cycle():
     A = gl.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], [4, 1, -5, 2], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0], size=4)
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0, 1: 4, 2: -1, 3: 1}
@@ -441,7 +443,7 @@ def check_masked_closure(name, dtype, most):
 
 
 def test_a_self_loop_of_weight_zero_is_not_rejected():
-    n = 1500  # so long that the parents are searched for cycles before the closure ends
+    n = 1500  # enough rounds that the parents are checked for cycles during the closure
     path = np.arange(n - 1)
     rows, columns = np.append(0, path), np.append(0, path + 1)
     A = gl.Matrix.from_coo(rows, columns, np.append(0, -np.ones(n - 1, int)), nrows=n, ncols=n)

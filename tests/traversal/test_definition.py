@@ -24,7 +24,7 @@ def run(case: Case, **options):
 
 
 @given(cases(), st.data())
-def test_the_definition_gives_the_same_result_as_multiplying_all_edges_in_each_round(case, data):
+def test_the_definition_gives_the_same_result_as_following_all_edges_in_each_round(case, data):
     allowed = data.draw(masks(case.graph.n))
     limit = data.draw(st.none() | st.integers(0, 4))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
@@ -52,7 +52,7 @@ def test_closures_with_infinities_and_nan_converge(case):
 
 
 @given(cases())
-def test_parents_lead_back_to_a_start_vertex_and_explain_each_value(case):
+def test_parents_lead_back_to_a_start_vertex_and_each_value_follows_from_that_of_the_parent(case):
     values, parents, *_ = run(case, parents=True)
     assert parents is not None
     values, parents = values.to_dict(), parents.to_dict()
@@ -65,7 +65,8 @@ def test_parents_lead_back_to_a_start_vertex_and_explain_each_value(case):
             case.op.return_type.np_type.type(values[u]),
             case.op.type2.np_type.type(weights[u, v]),
         )
-        # The value of u may have improved after v was reached, without improving the value of v.
+        # The value of u may have improved after v was reached. So the term need not equal the value
+        # of v, but it must not improve this value.
         assert case.op.monoid(term, case.op.return_type.np_type.type(values[v])) == values[v]
 
 

@@ -132,5 +132,5 @@ def test_a_matrix_mask_is_rejected(graph, data):
             gl.closure(A, A, semiring.min_plus, mask=A.S)
 
 
-def test_the_type_reach_has_the_fields_count_and_total_and_farthest():
+def test_the_fields_of_the_named_tuple_reach_are_in_the_expected_order():
     assert backends.Reach._fields == ("count", "total", "farthest")

@@ -1,7 +1,7 @@
-"""The table of CuPy functions in the stand-in. To add a missing function, add a line.
+"""The table of CuPy functions that the stand-in supports. To add a missing function, add a line.
 
-Each line is a signature of CuPy. The NumPy function with the same name does the work; CuPy
-functions that differ from NumPy's functions are in `special.py`.
+Each line is the signature of a CuPy function. The stand-in calls the NumPy function with the same
+name; CuPy functions that differ from NumPy's functions are in `special.py`.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def _text(value: str | bytes) -> str:
 
 
 def getVersion() -> tuple[int, int]:
-    """Return a version that NVRTC never has, so that no cache mixes programs of both compilers."""
+    """Return a version that NVRTC never has, so no cache mixes programs from the two compilers."""
     return (13, 1_000_000 + int(toolchain.digest()[:6], 16))
 
 

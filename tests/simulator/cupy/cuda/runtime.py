@@ -61,9 +61,9 @@ def streamSynchronize(stream: int) -> None:
 
 
 def streamQuery(stream: int) -> int:
-    """Return the status of a failed GPU, or 0 for an intact GPU, because no work is ever pending.
+    """Return the status of a failed GPU, or 0 for an intact GPU.
 
-    This function never raises an error.
+    No work is ever pending. This function never raises an error.
     """
     if machine.failure is not None and machine.fails_in < 0:
         return getattr(machine.failure, "status", 999)

@@ -206,7 +206,10 @@ def writes(memory: Any, stream: Any = None, what: str = "work") -> None:
 
 
 def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
-    """Check the accesses of a kernel. A pointer to const is only read; others may be written."""
+    """Check the memory accesses of a kernel.
+
+    The kernel only reads memory that it gets as a pointer to const. It may write all other memory.
+    """
     with lock:
         for argument, parameter in pairs:
             memory = getattr(argument, "_memory", None) or getattr(argument, "mem", None)
