@@ -29,7 +29,7 @@ def read(name: str) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def share(name: str, counts: dict[str, int] | None) -> str:
-    """Return how many of the calls of NetworkX's tests, and of random calls, graphla answers."""
+    """Return how many calls of NetworkX's tests, and how many random calls, graphla supports."""
     parts = [f"{counts['answered']} of {counts['calls']}"] if counts else []
     if random_calls.is_rarely_called(name):
         parts.append(f"{random_calls.CASES} of {random_calls.CASES} random")
@@ -41,7 +41,7 @@ def table() -> str:
     counts = read("answers.json").get("counts", {})
     others = read("other_backends.json")
     lines = [
-        "| NetworkX | answered | nx-cugraph | graphblas-algorithms | differences |",
+        "| NetworkX | supported calls | nx-cugraph | graphblas-algorithms | differences |",
         "|---|---:|:-:|:-:|---|",
     ]
     family = ""
