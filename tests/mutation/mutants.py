@@ -183,7 +183,7 @@ def _operations() -> list[Mutant]:
             "tests/test_assign.py",
         ),
         Mutant(
-            "assign: in the assigned region, an index for which the operand has no entry keeps its old entry",
+            "assign: an assigned index for which the operand has no entry keeps its old entry",
             "dropped condition",
             assign,
             "if mask is None and t.nvals == indices.size:",
@@ -957,7 +957,7 @@ def _networkx() -> list[Mutant]:
             here + "flow.py",
         ),
         Mutant(
-            "networkx: a component counts as attracting if no edge enters it, not if no edge leaves it",
+            "networkx: components without incoming edges, not without outgoing ones, are attracting",
             "wrong operand",
             package + "components.py",
             "labels[rows[labels[rows] != labels[columns]]]",
