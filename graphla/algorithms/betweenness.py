@@ -1,9 +1,9 @@
 """Betweenness: the fraction of shortest paths that pass through a vertex or an edge.
 
 The measure was defined by L. Freeman (1977) for vertices, and by M. Girvan and M. Newman (2002) for
-edges. The contribution of one source to the measure is called a dependency (U. Brandes, 2001; for
-edges and samples: 2008). The function `definition` uses matrix products as LAGraph does: it
-processes many sources at once, with one matrix row per source.
+edges. The dependency of a source s on v is the contribution of the paths from s to the measure of v
+(U. Brandes, 2001; for edges and samples: 2008). The function `definition` uses matrix products as
+LAGraph does: it processes many sources at once, with one matrix row per source.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def betweenness(
     sources: Any = None,
     directed: bool | None = None,
 ) -> Vector:
-    """``b(v) = Σ σ(s, t | v) / σ(s, t)``, over all pairs of other vertices s and t.
+    """``b(v) = Σ σ(s, t | v) / σ(s, t)``, over all pairs of vertices s and t other than v.
 
     Compute betweenness centrality: the fraction of shortest paths that pass through each vertex.
 
@@ -139,8 +139,8 @@ def edge_betweenness(
     Compute the fraction of shortest paths that pass through each edge.
 
     σ(s, t) is the number of shortest paths from s to t, and σ(s, t | u, v) counts those that use
-    the edge u -> v. In an undirected graph B(u, v) = B(v, u) counts both directions. Takes O(m)
-    time per source without weights.
+    the edge u -> v. In an undirected graph, B(u, v) = B(v, u) counts the paths that use the edge in
+    either direction. Takes O(m) time per source without weights.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -957,7 +957,7 @@ def _networkx() -> list[Mutant]:
             here + "flow.py",
         ),
         Mutant(
-            "networkx: components without incoming edges, not without outgoing ones, are attracting",
+            "networkx: components without incoming, not outgoing, edges count as attracting",
             "wrong operand",
             package + "components.py",
             "labels[rows[labels[rows] != labels[columns]]]",
