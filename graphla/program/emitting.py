@@ -131,7 +131,7 @@ class Emitter:
 
     @contextmanager
     def checks(self, node: Any) -> Iterator[None]:
-        """Reject the statement if the body of `with checks(node):` raises an error of the library."""
+        """Reject the statement if the body of `with checks(node):` raises a library error."""
         try:
             yield
         except (GraphblasException, TypeError, ValueError, ArithmeticError, LookupError) as error:

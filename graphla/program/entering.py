@@ -195,8 +195,8 @@ class Entry(Writer):
                     written |= vector_names(part.value)
                 elif isinstance(part, ast.AugAssign):
                     written |= vector_names(part.target)
-        # If the vector of a name may reach a written name (by an assignment or an append), the first
-        # name counts as written, too.
+        # A name also counts as written if an assignment or an append may pass its vector on to a
+        # written name.
         size = -1
         while size < len(written):
             size = len(written)

@@ -614,7 +614,8 @@ class Evaluator(Entry):
         dtype, dim = self.element_type(value, node)
         slot = self.allocate(dtype, dim, self.hint)
         self.emit(ir.Pop(self.stack(value), slot, self.line))
-        # The popped object may still be in another list, or may have been in a list before the loop.
+        # The popped object may still be in another list, or may have been in a list before the
+        # loop.
         is_shared = any(each.is_shared for each in self.state.objects.values())
         return self.add_object(slot, is_shared=is_shared or value.number in self.filled)
 
