@@ -76,8 +76,8 @@ def betweenness(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a source is not a vertex of the graph.
         InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
-            not above 0, if a weight is too small to change the distance to which it is added, or if
-            weights are used and A is a Graph whose parallel edges were summed.
+            not above 0, if a weight is so small that adding it to a distance does not change the
+            distance, or if weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -166,8 +166,8 @@ def edge_betweenness(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a source is not a vertex of the graph.
         InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
-            not above 0, if a weight is too small to change the distance to which it is added, or if
-            weights are used and A is a Graph whose parallel edges were summed.
+            not above 0, if a weight is so small that adding it to a distance does not change the
+            distance, or if weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -443,7 +443,7 @@ def _scale(x: Vector, factor: float) -> Vector:
 
 
 def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
-    """Raise an error if some weight w is too small to change the distance to which it is added.
+    """Raise an error if adding some weight w to a distance does not change the distance.
 
     Let d be the distances from a source, and u -> v an edge with a weight w > 0. If w is very
     small, the sum d(u) + w is rounded to d(u). If d(v) equals d(u) as well, the edge lies on a

@@ -64,8 +64,8 @@ def path_count(
         DeviceMismatch: If A and a Vector of sources are not on the same device.
         InvalidValue: If `dtype` is not one of the dtypes above, if a weight is negative or NaN, if
             there are infinitely many shortest paths because they contain a cycle of weight 0 (or a
-            weight is too small to change the distance to which it is added), or if weights are used
-            and A is a Graph whose parallel edges were summed.
+            weight is so small that adding it to a distance does not change the distance), or if
+            weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a count or distance does not fit in INT64.
 
     Examples:

@@ -17,7 +17,7 @@ def masked_pattern(
 ) -> Any:
     """Return a matrix or vector C that is true where the mask allows, and has no other entries.
 
-    C has the shape and the device of the matrix or vector `beside`.
+    The matrix or vector `beside` determines the shape and the device of C.
     """
     device = beside.device
     true = ScalarStore(device, dtype, dtype.np_type.type(1))

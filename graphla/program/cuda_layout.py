@@ -91,8 +91,8 @@ class Options:
     block: int
     hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls use the mode WITH_HUBS
     cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
-    # None compiles the kernel as a whole. Otherwise products are compiled as separate parts, and so
-    # are sweeps if the kernel contains at least this many sweeps.
+    # If None, the kernel is compiled as a whole. Otherwise products are compiled as separate parts,
+    # and so are sweeps if the kernel contains at least this many sweeps.
     sweeps_from: int | None = None
 
 
