@@ -76,7 +76,7 @@ FUNCTIONS: dict[str, Function] = {
         "linear",
         "greedy_color",
         "A user-defined function as `strategy` is rejected. Ties between nodes are resolved by "
-        "node order; NetworkX resolves the ties of some strategies by the order of a set.",
+        "node order; in some strategies of NetworkX, they depend on the iteration order of a set.",
     ),
     # --- communities ----------------------------------------------------------------------------
     "asyn_lpa_communities": Function(
@@ -230,8 +230,8 @@ FUNCTIONS: dict[str, Function] = {
         "flow.maximum_flow",
         "products",
         note="Every `flow_func` of NetworkX is accepted, but graphla uses its own method. If there "
-        "are several maximum flows, graphla may return a different one. A flow does not exceed "
-        "the `cutoff`.",
+        "are several maximum flows, graphla may return a different one. If `cutoff` is given, the "
+        "value of the flow is at most `cutoff`.",
     ),
     "maximum_flow_value": Function(
         "flow.maximum_flow_value",
@@ -254,7 +254,7 @@ FUNCTIONS: dict[str, Function] = {
         "all_pairs",
         "forceatlas2_layout",
         "Rounding differences grow with each round, so the positions agree with those of NetworkX "
-        "only after few rounds.",
+        "only if there are few rounds.",
     ),
     # --- link prediction ------------------------------------------------------------------------
     "adamic_adar_index": Function("links.adamic_adar_index", "products"),
@@ -587,7 +587,8 @@ FUNCTIONS: dict[str, Function] = {
         "structure.rich_club_coefficient",
         "linear",
         "",
-        "With `normalized=True`, NetworkX performs the random edge swaps.",
+        "With `normalized=True`, NetworkX's code performs the random edge swaps on a copy of the "
+        "graph.",
     ),
     "s_metric": Function("structure.s_metric", "linear"),
     "triadic_census": Function("structure.triadic_census", "products"),

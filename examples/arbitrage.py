@@ -1,10 +1,10 @@
-"""Can you get rich by exchanging currencies in a circle? Find a cycle of negative weight.
+"""Can you make a profit by exchanging money through several currencies and back to the first?
 
 Exchange rates multiply, and logarithms turn products into sums: let each edge have the weight
 -log(rate). A cycle of exchanges makes a profit if the product of its rates is above 1, that is, if
 the sum of its weights is below 0. Bellman-Ford finds such a cycle, or, if there is none, the best
-sequence of exchanges from one currency to another. The rates are invented; one of them is slightly
-wrong.
+sequence of exchanges from one currency to another. The rates are fictitious. They are consistent,
+except that one rate is slightly too high.
 
 python examples/arbitrage.py
 """

@@ -1,4 +1,4 @@
-"""Breadth-first search as algebra: the graph is a matrix, and each step is a product under a mask.
+"""Breadth-first search as algebra: the graph is a matrix, and each level is a masked product.
 
 python examples/bfs_as_algebra.py
 """

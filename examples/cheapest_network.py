@@ -15,7 +15,7 @@ import picture
 from graphla import Graph, Matrix, select
 from graphla.algorithms import spanning_forest
 
-CITIES = {  # name: latitude, longitude
+CITIES = {  # for each city, its latitude and its longitude in degrees
     "Amsterdam": (52.4, 4.9), "Athens": (38.0, 23.7), "Belgrade": (44.8, 20.5),
     "Berlin": (52.5, 13.4), "Bern": (46.9, 7.4), "Bratislava": (48.1, 17.1),
     "Brussels": (50.9, 4.4), "Bucharest": (44.4, 26.1), "Budapest": (47.5, 19.0),

@@ -19,7 +19,7 @@ print(f"{A.nrows:,} vertices, {A.nvals // 2:,} edges, {triangle_count(A):,} tria
 
 
 def size(S: gl.Matrix) -> tuple[int, int]:
-    """Return the number of vertices that have an edge, and the number of edges."""
+    """Return the number of edges, and the number of vertices with at least one edge."""
     rows, _, _ = S.to_coo(values=False)
     return np.unique(rows).size, S.nvals // 2
 

@@ -17,7 +17,7 @@ import numpy as np
 import graphla as gl
 from graphla.algorithms import bfs
 
-ROUNDS = 5  # the time shown is the median of this many runs
+ROUNDS = 5  # number of timed runs; the script prints the median of their times
 LANDMARKS = 8
 MANY_LEVELS = 40  # graphs with fewer levels are drawn as concentric rings, others as maps
 MOST_LINES = 1_000_000
@@ -48,7 +48,7 @@ def main() -> None:
     _print(
         graph=f"{name}: {A.nrows:,} vertices, {A.nvals // (1 + symmetric):,} edges",
         source=f"{source}"
-        + ("" if options.source is not None else " (the vertex of largest degree)"),
+        + ("" if options.source is not None else " (the vertex with the largest degree)"),
         reached=f"{vertices.size:,} vertices in {level.max() + 1:,} levels",
         farthest=f"vertex {farthest}, {level.max():,} edges away",
         time=f"{1000 * seconds:.4g} ms (median of {ROUNDS}; the first took {first:.2f} s)",
@@ -66,7 +66,7 @@ def _options() -> argparse.Namespace:
         "graph", nargs="?", default="road-NY", help="the graph: a file or a dataset"
     )
     parser.add_argument(
-        "--source", type=int, help="the source (default: the vertex of largest degree)"
+        "--source", type=int, help="the source (default: the vertex with the largest degree)"
     )
     parser.add_argument("--output", type=Path, help="the picture (default: out/GRAPH.png)")
     return parser.parse_args()
@@ -98,7 +98,7 @@ def _print(**facts: str) -> None:
 
 
 def map_of(A: gl.Matrix, levels: gl.Vector) -> Any:
-    """Return a point for each reached vertex; distances between points resemble those in the graph.
+    """Return a point for each reached vertex, such that near vertices have near points.
 
     Pivot MDS (U. Brandes and C. Pich, 2006) runs a BFS from each of a few vertices that are far
     from each other, and uses the two directions in which the squared distances vary most as axes.

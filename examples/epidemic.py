@@ -2,7 +2,7 @@
 
 Each day, a person with k ill neighbors falls ill with probability 1 - 0.9^k. After five days the
 person recovers, and cannot fall ill again. This is the SIR model (W. Kermack and A. McKendrick,
-1927), with a fixed time of recovery, on a network of contacts. Random numbers are hashes of the
+1927), with a fixed recovery time, on a network of contacts. Random numbers are hashes of the
 person and the day, so every run gives the same result.
 
 Graph libraries have no function for this model. The loop consists of a few statements, and `gl.jit`
@@ -32,7 +32,7 @@ def hash_to_unit_interval(_, person, __, day):
 
 
 draw = indexunary.register_anonymous(hash_to_unit_interval)
-# whether a person with k ill neighbors falls ill, given a random number from 0 to 1
+# Return whether a person with k ill neighbors falls ill, given a random number from 0 to 1.
 catches = binary.register_anonymous(lambda k, luck: 0.9**k < luck)
 
 
@@ -47,7 +47,7 @@ def infect(A: Matrix, first: int, immune: Vector) -> Vector:
     exposed, caught, luck = Vector(int, n), Vector(bool, n), Vector(float, n)
     everyone << True
     infected[first] = 0
-    ill[first] = ILL_FOR  # the number of days until recovery
+    ill[first] = ILL_FOR  # `ill` holds the days until recovery of each ill person
     while ill.nvals:
         day += 1
         luck << draw(everyone, day)

@@ -1,4 +1,4 @@
-"""Which mountain pass is the lowest? Minimize the greatest height of a path, then its length.
+"""Which mountain pass is the lowest? Minimize the maximum height along a path, then its length.
 
 A step from a cell of the terrain to its neighbor is an edge. For the shortest path, the weight
 of an edge is its length, and lengths add up (min.+). For the lowest path, the weight of an edge is
@@ -19,7 +19,7 @@ SIDE, STEP = 240, 25.0  # cells per side of the map, and meters between adjacent
 
 
 def terrain(rng: np.random.Generator) -> np.ndarray:
-    """Return heights in meters: a sum of many waves, in which longer waves are higher."""
+    """Return heights in meters: a sum of many waves, where longer waves have larger amplitudes."""
     frequency = np.hypot(*np.meshgrid(np.fft.fftfreq(SIDE), np.fft.rfftfreq(SIDE), indexing="ij"))
     spectrum = np.fft.rfft2(rng.normal(size=(SIDE, SIDE))) / np.maximum(frequency, 1 / SIDE) ** 1.9
     height = np.fft.irfft2(spectrum, (SIDE, SIDE))

@@ -24,7 +24,7 @@ rows, columns, values = zip(*trust, strict=True)
 A = Matrix.from_coo(rows, columns, values, nrows=len(people), ncols=len(people))
 
 belief = Vector(float, len(people))
-belief[0] = 1  # Ada saw the event herself, so she believes the rumor fully
+belief[0] = 1  # Ada saw the event herself, so she fully believes the rumor
 told = belief.dup()
 while told.nvals:
     # t = t max.doubts A, where t is `told`. Only values of t that exceed `belief` remain, because

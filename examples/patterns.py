@@ -2,8 +2,8 @@
 
 `gl.spy` counts the entries of a matrix in bins with sparse operations, so it works for matrices of
 any size. A mesh or a road network that was numbered region by region shows blocks near the
-diagonal; a random graph is evenly gray; a few hubs appear as dark lines. `gl.draw` shows a small
-graph itself.
+diagonal; a random graph is evenly gray; a few hubs appear as dark lines. For a small graph,
+`gl.draw` draws the vertices and the edges.
 
 python examples/patterns.py
 """

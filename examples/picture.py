@@ -29,7 +29,7 @@ def save(name: str, draw: Callable[[Any], None], *, wide: float = 8, high: float
 
 
 def bare(axes: Any, title: str) -> None:
-    """Remove the frame and the ticks, and use equal scales on both axes."""
+    """Set the title, hide the frame and the ticks of the plot, and scale x and y equally."""
     axes.set_aspect("equal")
     axes.axis("off")
     axes.set_title(title, color=INK)

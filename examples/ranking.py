@@ -17,8 +17,8 @@ BITS = 32
 LOW = (1 << BITS) - 1
 
 
-def closer(x, y):
-    """Return whether the fraction x ranks before the fraction y.
+def comes_before(x, y):
+    """Return whether the fraction x comes before the fraction y in the ranking.
 
     Each fraction is stored as one integer: the numerator times 2^32, plus the denominator.
     """
@@ -40,7 +40,7 @@ shared << select.offdiag(shared)
 either = binary.plus(binary.first(friends & shared) & binary.second(shared & friends))
 packed = binary.plus(shared * (1 << BITS) & (either - shared)).new()
 
-best, who = packed.top_k(FEW, closer)
+best, who = packed.top_k(FEW, comes_before)
 _, busiest = friends.top_k(12)
 print(f"{packed.nvals:,} ordered pairs of strangers have a friend in common\n")
 print("member  friends   should meet (friends in common / friends of at least one)")
@@ -50,6 +50,6 @@ for member in busiest.to_dict().values():
     told = "".join(f"{other:>8} ({x >> BITS}/{x & LOW})" for other, x in row)
     print(f"{member:>6}{known[member]:>9}{told}")
 
-(x,), (member,) = (v.to_dict().values() for v in best[:, 0].top_k(1, closer))
+(x,), (member,) = (v.to_dict().values() for v in best[:, 0].top_k(1, comes_before))
 alike = f"{member} and {strangers[member][0]}, who share {x >> BITS} of {x & LOW} friends"
 print(f"\nThe most similar strangers: {alike}.")

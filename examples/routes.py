@@ -1,7 +1,7 @@
-"""Find the best path in four senses with one call: the semiring defines what "best" means.
+"""Find four kinds of best path with the same function: the semiring defines what "best" means.
 
-A delivery through a small town: for each two-way street we know its length in meters, the height
-of its lowest bridge, its steepest slope in percent, and the probability that it is open.
+A truck delivers goods in a small town. For each two-way street we know its length in meters, the
+height of its lowest bridge, its steepest slope in percent, and the probability that it is open.
 
 python examples/routes.py
 """
@@ -16,7 +16,7 @@ STREETS = [  # from, to, length (m), bridge height (m), slope (%), probability o
     (2, 3, 200, 2.5, 6, 0.80), (2, 4, 600, 3.8, 1, 0.99), (3, 5, 350, 2.8, 9, 0.70),
     (4, 5, 300, 3.6, 4, 0.98), (1, 4, 900, 4.2, 5, 0.97),
 ]  # fmt: skip
-BEST = [  # title, unit, column of the street's data, semiring, value of the empty path
+BEST = [  # each item: title, unit, column of STREETS after `from, to`, semiring, value at the depot
     ("shortest", "m", 0, semiring.min_plus, 0.0),
     ("tallest load", "m", 1, semiring.max_min, inf),
     ("least steep", "%", 2, semiring.min_max, -inf),
@@ -32,7 +32,7 @@ for what, unit, k, op, nowhere in BEST:
     A << binary.any(A | A.T)
     start = Vector.from_coo([depot], [nowhere], size=n)
 
-    # the least solution x of x = start ⊕ x A, and the parent of each entry of x
+    # x = start ⊕ x A, the least solution; and the predecessor of each vertex on its best path
     best, parent = closure(start, A, op, parents=True)
 
     path = [harbor]

@@ -1,4 +1,4 @@
-"""When does a rumor die out? People tell it until their neighbors know it already.
+"""When does a rumor die out? People stop telling it once many of their neighbors know it.
 
 Each day, each person who tells the rumor tells it to all neighbors. A person who hears it k times
 on one day believes it with probability 1 - 0.8^k, and tells it from the next day on. A person who
@@ -32,8 +32,8 @@ def hash_to_unit_interval(_, person, __, day):
 
 
 draw = indexunary.register_anonymous(hash_to_unit_interval)
-# Both functions return whether at least one of k chances succeeds, given a random number from 0 to
-# 1. A chance succeeds with probability 0.2 in `believes`, and with probability 0.1 in `is_bored`.
+# Both functions return whether at least one of k attempts succeeds, given a random number from 0 to
+# 1. An attempt succeeds with probability 0.2 in `believes`, and with probability 0.1 in `is_bored`.
 believes = binary.register_anonymous(lambda k, luck: 0.8**k < luck)
 is_bored = binary.register_anonymous(lambda k, luck: 0.9**k < luck)
 

@@ -19,7 +19,7 @@ REWIRED = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 def small_world(share: float, rng: np.random.Generator) -> Matrix:
-    """Return a ring in which each edge, with probability `share`, is rewired to a random vertex."""
+    """Return a ring of which about the fraction `share` of the edges is rewired at random."""
     one = np.repeat(np.arange(PEOPLE), FRIENDS // 2)
     other = (one + np.tile(np.arange(1, FRIENDS // 2 + 1), PEOPLE)) % PEOPLE
     moved = rng.random(one.size) < share

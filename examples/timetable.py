@@ -1,8 +1,8 @@
-"""How many hours do the exams take? Color the conflict graph.
+"""How many time slots do the exams need? Color the conflict graph.
 
 Row s of the matrix E lists the courses that student s takes. Two courses conflict if a student
-takes both, that is, if EᵀE has an entry for the two courses. A color is an hour; courses of the
-same color must not conflict.
+takes both, that is, if EᵀE has an entry for the two courses. A color stands for a time slot of one
+hour; courses of the same color must not conflict.
 
 python examples/timetable.py
 """

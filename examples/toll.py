@@ -1,4 +1,4 @@
-"""How much of a load arrives if each street has a limited capacity and takes a toll?
+"""How much of a load arrives if each street has a limited capacity and takes one ton as a toll?
 
 The streets of a city form a grid from which some streets are missing. Each street has a random
 capacity from 100 to 1000 tons. A load that enters a street is reduced to the capacity of the
@@ -31,7 +31,7 @@ largest = semiring.register_anonymous(monoid.max, pay)
 
 @jit
 def loads(A: Matrix, source: int, load: int) -> Vector:
-    """Return the largest load that can arrive at each crossing, if `load` leaves `source`."""
+    """Return the largest load that can arrive at each crossing if `load` starts at `source`."""
     n = A.nrows
     best, news, old = Vector(int, n), Vector(int, n), Vector(bool, n)
     best[source] = news[source] = load
@@ -59,7 +59,7 @@ print(
 
 
 def path_along(parents: Vector) -> list[int]:
-    """Return the path from `start` to `end`, given the previous crossing of each crossing."""
+    """Return the path from `start` to `end`, given the predecessor of each crossing."""
     path = [end]
     while path[-1] != start:
         path.append(parents[path[-1]].value)
@@ -67,7 +67,7 @@ def path_along(parents: Vector) -> list[int]:
 
 
 def best_path() -> list[int]:
-    """Return a path on which the largest load arrives, found by steps back to the best neighbor."""
+    """Return a path on which the largest load arrives, by stepping back to the best neighbor."""
     path = [end]
     while path[-1] != start:
         arriving = pay(best & A[:, path[-1]].new()).new().to_dict()

@@ -1,11 +1,11 @@
 """Who matters in a network of votes? Compare in-degree, PageRank, HITS and betweenness.
 
-600 members vote for people they trust: mostly members of their own camp, and members whom many
-already trust. The network is generated from a seed. Each measure answers a different question:
+600 members vote for people they trust: mostly members of their own camp, and members who already
+have many votes. The network is generated from a seed. Each measure answers a different question:
 - votes: how many members trust you?
 - PageRank: are the members who trust you trusted themselves?
 - authority (HITS): do good voters trust you? hub: do you vote for good members?
-- betweenness: does trust between others pass through you?
+- betweenness: are you on the shortest paths from other members to each other?
 
 python examples/who_matters.py
 """

@@ -9,7 +9,7 @@ while frontier.nvals:
 
 from __future__ import annotations
 
-# This import comes first, so that Ctrl-C works while the command imports the other modules.
+# This import comes first, because `launch` handles Ctrl-C while the command imports other modules.
 from graphla import launch as launch
 
 # isort: split

@@ -1,4 +1,4 @@
-"""`python -m graphla`: run the command line without the installed script `graphla`."""
+"""`python -m graphla` runs the command line, even if the script `graphla` is not installed."""
 
 from graphla.cli import command
 

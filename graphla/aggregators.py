@@ -44,7 +44,7 @@ class Rows:
         self.dtype = dtype
         self.occupied = np.flatnonzero(np.diff(csr.indptr))
         if self.occupied.size < csr.nrows:
-            # Empty rows are left out, so that result k belongs to row occupied[k].
+            # Leave out the empty rows: the k-th result then belongs to row occupied[k].
             indptr = self._do.full(self.occupied.size + 1, csr.nvals, csr.indptr.dtype)
             indptr[:-1] = csr.indptr[self.occupied]
             csr = Csr(self.occupied.size, csr.ncols, indptr, csr.indices, csr.values)
@@ -80,7 +80,7 @@ class Rows:
         return self._do.reduce_rows(given, op[lookup_dtype(values.dtype)]).values
 
     def spread(self, results: Any) -> Any:
-        """Return an array that repeats the value of each row for each entry of the row.
+        """Broadcast the value of each row to all entries of the row.
 
         Args:
             results: one value per row.
@@ -102,10 +102,10 @@ class Aggregator:
 
     Args:
         name: the name of the aggregator.
-        compute: f, as a function of `Rows`; if it is given, `result` is required.
-        result: a function that maps the dtype of the entries to the dtype of f.
-        needs_place: whether f reads the column indices of entries.
-        monoid: a monoid; f combines the entries of a row with it.
+        compute: a function that takes `Rows` and returns f of each row. It also needs `result`.
+        result: a function that maps the dtype of the entries to the dtype of the results of f.
+        needs_place: whether f depends on the column indices of the entries.
+        monoid: the monoid with which f combines the entries of a row.
         composite: the aggregators whose results `finalize` combines.
         finalize: the function that combines the results of `composite`.
         types: ignored; present for compatibility. In python-graphblas, the operators in `types`
@@ -176,7 +176,7 @@ class Aggregator:
             columnwise: whether to reduce each column of a Matrix.
 
         Returns:
-            An expression of a Scalar, or of a Vector if `rowwise` or `columnwise` is True.
+            An expression that gives a Scalar, or a Vector if `rowwise` or `columnwise` is True.
 
         Raises:
             TypeError: x is neither a Matrix nor a Vector.
@@ -217,7 +217,7 @@ class TypedAggregator:
             columnwise: whether to reduce each column of a Matrix.
 
         Returns:
-            An expression of a Scalar, or of a Vector if `rowwise` or `columnwise` is True.
+            An expression that gives a Scalar, or a Vector if `rowwise` or `columnwise` is True.
 
         Raises:
             TypeError: x is neither a Matrix nor a Vector.
@@ -228,7 +228,7 @@ class TypedAggregator:
     def rows(self, a: MatrixStore) -> VectorStore:
         """w(i) = f(A(i, :)).
 
-        Reduce each row of a matrix that is given by its storage.
+        Reduce each row of the matrix A.
 
         Args:
             a: the storage of A.
@@ -273,7 +273,7 @@ def _columnwise(a: MatrixStore, op: TypedAggregator) -> VectorStore:
 
 
 def _scalar(a: MatrixStore | VectorStore, op: TypedAggregator) -> ScalarStore:
-    """s = f(all entries); s is empty if there are no entries."""
+    """Return the Scalar f(all entries of a), which is empty if a has no entries."""
     if isinstance(a, VectorStore):
         row = as_row(a)
     else:
@@ -287,7 +287,7 @@ def _scalar(a: MatrixStore | VectorStore, op: TypedAggregator) -> ScalarStore:
 def _scalar_or_identity(
     a: MatrixStore | VectorStore, op: TypedAggregator, identity: Any
 ) -> ScalarStore:
-    """s = f(all entries), or the identity if there are no entries."""
+    """Return the Scalar f(all entries of a), or the identity if a has no entries."""
     s = _scalar(a, op)
     return s if s.value is not None else ScalarStore(s.device, s.dtype, identity)
 
@@ -300,7 +300,7 @@ def _aggregators(composite: Any) -> tuple[Aggregator, ...]:
 
 
 def _join(finalize: Any, count: int) -> Callable[..., Any]:
-    """Return a function that applies `finalize` to `count` vectors and returns an expression."""
+    """Return a function that maps `count` vectors to an expression that applies `finalize`."""
     kind = getattr(finalize, "opclass", None)
     if kind == "UnaryOp" and count == 1:
         return finalize
@@ -452,7 +452,7 @@ def root_of_squares(rows: Rows) -> Any:
 
 
 def log_of_powers(base: float) -> Callable[[Rows], Any]:
-    """log Σ bˣ, shifted by the largest x so that nothing overflows."""
+    """log Σ bˣ = y + log Σ bˣ⁻ʸ for b = `base`, where y is the largest x, to avoid overflow."""
 
     def compute(rows: Rows) -> Any:
         values = rows.values(FP64)
@@ -470,7 +470,7 @@ def mean(rows: Rows) -> Any:
 
 
 def variance(less: int) -> Callable[[Rows], Any]:
-    """Σ (x - mean)² / (n - less), where n is the number of entries x in the row.
+    """Σ (x - mean)² / (n - less), over the n entries x of the row.
 
     `less` is 0 for the variance of a population and 1 for that of a sample. The mean is computed in
     a first pass, to avoid cancellation.
@@ -563,5 +563,5 @@ def floats_of(dtype: DataType) -> DataType:
 
 
 def whole(dtype: DataType) -> DataType:
-    """Return INT64 for every dtype."""
+    """Return INT64, the dtype of whole-number results, whatever the dtype of the entries is."""
     return INT64

@@ -149,7 +149,8 @@ class Config:
         push_cost: the cost of adding one entry to an output in a push, relative to reading one
             entry in a pull. It affects the direction of products, but not of traversals. None uses
             the measured cost of the device (benchmarks/direction.py, benchmarks/direction_gpu.py).
-        debug: whether the host waits for each GPU kernel, so that a fault names the kernel.
+        debug: whether the host waits for each GPU kernel, so that error messages can name the
+            kernel.
         autocompute: whether an expression is computed automatically when it is used as an operand
             or when its entries are read. If False, only `.new()` and `C << expression` compute it.
         deterministic: whether a device returns the same bits in every run. The operands alone then

@@ -50,7 +50,7 @@ class DeviceMismatch(GraphblasException, ValueError):
 
 
 class DeviceUnavailable(GraphblasException, RuntimeError):
-    """A device cannot be used, because a card, a driver or a package is missing."""
+    """A device cannot be used, because the GPU, its driver or a Python package is missing."""
 
 
 class DeviceFault(GraphblasException, RuntimeError):
@@ -98,7 +98,7 @@ class NotCompilable(GraphblasException, TypeError):
         file: the file that contains the offending statement, or None.
         line: the number of the statement's line, or None.
         statement: the source of the statement, or None.
-        code: the reason as a member of an enumeration that the documentation lists.
+        code: the reason, as a member of the enumeration of reasons in the documentation.
     """
 
     def __init__(self, reason: str, instead: str, code: Any = None, node: Any = None):

@@ -250,7 +250,7 @@ class _Writer:
 
 @cache
 def _words(language: str, dtype: DataType, type_: str) -> dict[str, str]:
-    """Return the names that a template may use in addition to its arguments, with their texts."""
+    """Return the text of each name that a template may use in addition to its arguments."""
     words = {"T": type_, "f": "f" if dtype is FP32 else "", "BITS": str(dtype.bits)}
     if dtype.is_integer:
         words["U"] = "unsigned long long" if dtype.bits == 64 else "unsigned int"

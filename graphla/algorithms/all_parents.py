@@ -1,4 +1,4 @@
-"""All parents of each vertex: the vertices before it on the shortest paths from a source.
+"""All parents of each vertex: its predecessors on the shortest paths from a source.
 
 The edge u -> v is on a shortest path if d(u) + A(u, v) = d(v), where d holds the distances from the
 source.
@@ -55,7 +55,7 @@ def all_parents(
             at each source.
         weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
             as in NetworkX, the values of A are used.
-        method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
+        method: "dijkstra", which rejects negative weights, or "bellman-ford", which also accepts
             negative weights. Without weights, both methods run a breadth-first search.
         cutoff: the maximum distance; vertices farther away are not reached. None means no limit. It
             must be None if the method is "bellman-ford" and weights are used.
@@ -70,10 +70,11 @@ def all_parents(
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector of sources are not on the same device.
-        InvalidValue: If `method` is not one of the names above, if a weight is NaN, if a weight is
-            negative and the method is "dijkstra", if the source reaches a negative cycle and the
-            method is "bellman-ford", if `cutoff` is negative or is given although it must be None,
-            or if weights are used and A is a Graph whose parallel edges were summed.
+        InvalidValue: If `method` is not "dijkstra" or "bellman-ford", if a weight is NaN, if a
+            weight is negative and the method is "dijkstra", if the source reaches a negative cycle
+            and the method is "bellman-ford", if `cutoff` is negative, if `cutoff` is used with
+            weights and "bellman-ford", or if weights are used and A is a Graph whose parallel edges
+            were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -97,7 +98,7 @@ def find_distances(
     parents: bool = False,
     cutoff: float | None = None,
 ) -> ShortestPaths[Any]:
-    """Return the distances, and the parents if requested, with the search that `method` names."""
+    """Return the distances, and the parents if requested, using the search `method`."""
     if not isinstance(method, str) or method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
     if method == "dijkstra" or not validation.weighs("weight", weight):
@@ -108,9 +109,9 @@ def find_distances(
 
 
 def find_tight_edges(A: Matrix, d: Vector) -> Matrix:
-    """Return T(u, v) = true where d(u) + A(u, v) = d(v)."""
+    """Return the matrix of tight edges: T(u, v) = true where d(u) + A(u, v) = d(v)."""
     D = d.diag()
     A = select.offdiag(A).new()
-    # D is diagonal, so each sum in the products D @ A and A @ D has one term.
+    # Each element of D @ A and of A @ D is a single term, not a sum, because D is diagonal.
     reached = binary.eq(min_plus[d.dtype](D @ A) & any_second(A @ D)).new()
     return select.valueeq(reached, True).new()

@@ -27,7 +27,7 @@ def all_shortest_paths(
     weight: bool | str | None = None,
     method: str = "dijkstra",
 ) -> list[list[int]]:
-    """``t, u, w, ..., s`` in reverse order, where each vertex is a parent of the one before it.
+    """``s, ..., w, u, t``, where each vertex is a parent of the next vertex.
 
     List all shortest paths from one vertex to another.
 
@@ -86,8 +86,8 @@ def walk_back(
 ) -> Iterator[list[Any]]:
     """Yield each path from `source` to `target` on which each vertex is a parent of the next one.
 
-    The paths are ordered by their second-to-last vertex, in the order in which `parents_of(target)`
-    lists these vertices, then by the vertex before it, and so on. No path visits a vertex twice.
+    Paths are yielded in depth-first order from `target`: the parents of each vertex v are tried in
+    the order of `parents_of(v)`. No path visits a vertex twice.
     """
     path, choices, on_path = [target], [iter(parents_of(target))], {target}
     if target == source:
@@ -115,7 +115,7 @@ def shortest_paths(
     *,
     cutoff: float | None = None,
 ) -> list[list[int]]:
-    """``v, p(v), p(p(v)), ...`` in reverse order for each v, where p holds the parents of a search.
+    """``..., p(p(v)), p(v), v`` for each vertex v, where p(v) is the parent of v in a search.
 
     List one shortest path from a source to each vertex that can be reached.
 
@@ -170,7 +170,7 @@ def paths_to_all(
     """Return the path to each vertex of a forest, as a dict.
 
     `parents` holds the parent of each element of `vertices`; a root is its own parent. A path is a
-    list of the names of its vertices, or of the vertices themselves if `names` is None.
+    list of vertices. If `names` is not None, the path lists the names of the vertices instead.
     """
     before = np.full(n, -1, np.int64)
     before[vertices] = parents

@@ -51,8 +51,8 @@ def degree_assortativity(
         x: which degree of an edge's source to use in a directed graph: "out" or "in".
         y: which degree of an edge's target to use in a directed graph: "out" or "in".
         weight: how to compute the degrees: None or False counts edges; True, or the name of an edge
-            attribute as in NetworkX, sums the values of A. In the correlation, each edge counts
-            once in either case.
+            attribute as in NetworkX, sums the values of A. Weights affect only the degrees: in the
+            correlation, all edges count equally.
         nodes: a list or array of vertices; only edges between two of them count. None means all
             edges.
         directed: whether the graph is directed. If None, a Graph uses its own `directed` flag, and
@@ -91,7 +91,8 @@ def numeric_assortativity(
 ) -> float:
     """``r = Σ (x(u) - x̄) (x(v) - x̄') / (m σ σ')``, over the edges u -> v.
 
-    Compute the correlation between the numbers at the two ends of an edge.
+    Compute the correlation between the numbers x at the two ends of an edge: x(u) has the mean x̄
+    and the standard deviation σ, and x(v) has x̄' and σ'.
 
     In an undirected graph, each edge counts in both directions. Takes O(n + m) time.
 
@@ -137,8 +138,8 @@ def attribute_assortativity(
 
     Compare how many edges join vertices of the same category with the number expected by chance.
 
-    s = Σ a(c) b(c) is the expected share, where a(c) and b(c) are the shares of the edges whose
-    source or target has the category c. Takes O(n + m) time.
+    s = Σ a(c) b(c) is the expected share, where a(c) is the share of the edges whose source has the
+    category c, and b(c) the share of those whose target has it. Takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -178,7 +179,8 @@ def attribute_assortativity(
         _values_at_ends("values", values, A, rows, columns), return_inverse=True
     )
     u, v = categories[rows], categories[columns]
-    # With counts instead of shares, r = (m t - s) / (m² - s). The counts are exact as Python ints.
+    # Let T = m t and S = m² s, both of them integers. Then r = (m T - S) / (m² - S). Python ints
+    # are exact.
     a, b = (send(np.bincount(c, minlength=int(categories.max()) + 1), "cpu") for c in (u, v))
     s = sum(i * j for i, j in zip(a.tolist(), b.tolist(), strict=True))
     return (m * int((u == v).sum()) - s) / (m * m - s) if m * m > s else math.nan
@@ -193,7 +195,7 @@ def correlate(x: Any, y: Any) -> float:
 
 
 def _edges(A: Matrix, nodes: Any) -> tuple[Any, Any]:
-    """Return the sources and targets of the edges whose two ends are both given vertices."""
+    """Return the sources and targets of the edges; if `nodes` is given, of those within `nodes`."""
     rows, columns, _ = A.to_coo(values=False, copy=False)
     if nodes is None:
         return rows, columns

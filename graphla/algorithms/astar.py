@@ -35,13 +35,13 @@ def astar_path(
     *,
     cutoff: float | None = None,
 ) -> list[int]:
-    """``t, p(t), p(p(t)), ...`` in reverse order, where p holds the parents of the search.
+    """``..., p(p(t)), p(t), t``, where p(v) is the parent of v in the search.
 
     Return the vertices of a path from one vertex to another, using estimates of distances.
 
-    The path is shortest if no estimate exceeds the true distance to the target. The search visits
-    fewer vertices if the estimates are close to the distances. Runs on the CPU; a Matrix on a GPU
-    is copied.
+    The result is a shortest path if no estimate exceeds the true distance to the target. The search
+    visits fewer vertices if the estimates are close to the distances. Runs on the CPU; a Matrix on
+    a GPU is copied.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -112,7 +112,8 @@ def search_for(
     """Return the path that A* finds, or None.
 
     The successors of vertex v are columns[indptr[v]:indptr[v + 1]], in any order. `estimate` is an
-    array, or a function of a vertex and the target that is called at most once for each vertex.
+    array, or a function that takes a vertex and the target; the search calls it at most once per
+    vertex.
     """
     n = indptr.size - 1
     if callable(estimate):
@@ -150,7 +151,7 @@ def _search_in_loop(
         found = run_serial("serial_astar.search", arrays, work, source, target, room)
         if found >= 0:
             return parents if found else None
-        room *= 2  # inconsistent estimates may add a vertex to the heap repeatedly
+        room *= 2  # if estimates are inconsistent, a vertex may be on the heap several times
 
 
 def _search_in_python(
@@ -162,7 +163,7 @@ def _search_in_python(
     target: int,
     cutoff: float,
 ) -> dict[int, int] | None:
-    """Run the same search as the compiled loop, but with `heapq` and a function of estimates."""
+    """Run the search of the compiled loop with `heapq`; `estimate` is a Python function here."""
     heap: list[Any] = [(0, 0, source, 0, source)]
     parents: dict[int, int] = {}
     known: dict[int, tuple[Any, Any]] = {}

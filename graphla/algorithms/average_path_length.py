@@ -44,10 +44,11 @@ def average_path_length(
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If the graph has no vertices, if some vertex does not reach another, if
-            `method` is not one of the names above, if a weight is NaN, if a weight is negative and
-            the method is "dijkstra", if a cycle has a negative total weight, or if weights are used
-            and A is a Graph whose parallel edges were summed.
+        InvalidValue: If the graph has no vertices, if the graph is not connected (if it is
+            directed: not strongly connected), if `method` is not one of the names above, if a
+            weight is NaN, if a weight is negative and the method is "dijkstra", if a cycle has a
+            negative total weight, or if weights are used and A is a Graph whose parallel edges were
+            summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -76,8 +77,7 @@ def average_path_length(
     else:
         A, _ = lengths_of(A, weight)
         paths = sssp if method == "dijkstra" else bellman_ford
-        # For each source u, add up the distances from u to all vertices in FP64. Then add up the
-        # sums of all sources.
+        # Σ over u of (Σ over v of d(u, v)): the inner sums, one per source u, are in FP64.
         batches = many.batches(A, n, "average path length", size=1)
         total = sum(paths(A, u.start).distances.reduce(monoid.plus["FP64"]).get(0) for u in batches)
     return total / (n * (n - 1))

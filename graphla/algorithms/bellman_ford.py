@@ -1,9 +1,9 @@
 """Shortest paths with possibly negative weights, and cycles with a negative total weight.
 
 Like `sssp`, this algorithm computes the least d with d = d min (d min.+ A) and d = 0 at the source
-(R. Bellman, 1958; L. R. Ford, 1956). Each round multiplies only the distances that decreased.
-Around a cycle with a negative total weight, distances would decrease forever. The parents reveal
-such a cycle: they form a forest unless some path has gone around a negative cycle.
+(R. Bellman, 1958; L. R. Ford, 1956). Each round multiplies only the distances that decreased in the
+previous round. Around a cycle with a negative total weight, distances would decrease forever. The
+parents reveal such a cycle: they form a forest unless some path has gone around a negative cycle.
 """
 
 from __future__ import annotations
@@ -93,10 +93,9 @@ def bellman_ford(
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector or mask are not on the same device.
         InvalidValue: If the source reaches a cycle with a negative total weight (the message names
-            one of its vertices, and `negative_cycle` returns the whole cycle), if, because of
-            rounding, lengths decrease without end around a cycle whose weights add up to about 0,
-            if a weight is NaN, or if weights are used and A is a Graph whose parallel edges were
-            summed.
+            one of its vertices, and `negative_cycle` returns the whole cycle), if the weights of a
+            cycle add up to about 0 but the rounded lengths around it decrease without end, if a
+            weight is NaN, or if weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -126,7 +125,7 @@ def bellman_ford(
 
 @graph_algorithm(vertices=("source",), lengths="A")
 def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
-    """``d = d min (d min.+ A)`` has no solution if a cycle has a negative total weight.
+    """``Σ A(u, v) < 0``, over the edges u -> v of the cycle.
 
     Find a cycle with a negative total weight.
 
@@ -151,9 +150,9 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector of sources are not on the same device.
-        InvalidValue: If, because of rounding, lengths decrease without end around a cycle whose
-            weights add up to about 0, if a weight is NaN, or if A is a Graph whose parallel edges
-            were summed.
+        InvalidValue: If the weights of a cycle add up to about 0 but the rounded lengths around it
+            decrease without end, if a weight is NaN, or if A is a Graph whose parallel edges were
+            summed.
         OverflowError: If a length does not fit in INT64.
 
     Examples:
@@ -179,7 +178,7 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
 
 
 def no_solution(error: EndlessCycle, reached: str = "") -> InvalidValue:
-    """Return the error to raise when lengths keep decreasing around a cycle."""
+    """Return the error that reports a cycle around which lengths keep decreasing."""
     vertex = vertex_name(error.cycle[0])
     if error.is_rounded:
         return InvalidValue(

@@ -1,9 +1,9 @@
 """Betweenness: the fraction of shortest paths that pass through a vertex or an edge.
 
 The measure was defined by L. Freeman (1977) for vertices, and by M. Girvan and M. Newman (2002) for
-edges. The contribution of one source to the measure is called a dependency (U. Brandes, 2001; for
-edges and samples: 2008). The function `definition` uses matrix products as LAGraph does: it
-processes many sources at once, with one matrix row per source.
+edges. The dependency of a source s on v is the contribution of the paths from s to the measure of v
+(U. Brandes, 2001; for edges and samples: 2008). The function `definition` uses matrix products as
+LAGraph does: it processes many sources at once, with one matrix row per source.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def betweenness(
     sources: Any = None,
     directed: bool | None = None,
 ) -> Vector:
-    """``b(v) = Σ σ(s, t | v) / σ(s, t)``, over all pairs of other vertices s and t.
+    """``b(v) = Σ σ(s, t | v) / σ(s, t)``, over all pairs of vertices s and t other than v.
 
     Compute betweenness centrality: the fraction of shortest paths that pass through each vertex.
 
@@ -76,8 +76,8 @@ def betweenness(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a source is not a vertex of the graph.
         InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
-            not above 0, if a weight is too small to change the distance to which it is added, or if
-            weights are used and A is a Graph whose parallel edges were summed.
+            not above 0, if a weight is so small that adding it to a distance does not change the
+            distance, or if weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -139,8 +139,8 @@ def edge_betweenness(
     Compute the fraction of shortest paths that pass through each edge.
 
     σ(s, t) is the number of shortest paths from s to t, and σ(s, t | u, v) counts those that use
-    the edge u -> v. In an undirected graph B(u, v) = B(v, u) counts both directions. Takes O(m)
-    time per source without weights.
+    the edge u -> v. In an undirected graph, B(u, v) = B(v, u) counts the paths that use the edge in
+    either direction. Takes O(m) time per source without weights.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -166,8 +166,8 @@ def edge_betweenness(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a source is not a vertex of the graph.
         InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
-            not above 0, if a weight is too small to change the distance to which it is added, or if
-            weights are used and A is a Graph whose parallel edges were summed.
+            not above 0, if a weight is so small that adding it to a distance does not change the
+            distance, or if weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -443,7 +443,7 @@ def _scale(x: Vector, factor: float) -> Vector:
 
 
 def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
-    """Raise an error if some weight w is too small to change the distance to which it is added.
+    """Raise an error if adding some weight w to a distance does not change the distance.
 
     Let d be the distances from a source, and u -> v an edge with a weight w > 0. If w is very
     small, the sum d(u) + w is rounded to d(u). If d(v) = d(u) as well, the edges u -> v and v -> u

@@ -50,7 +50,7 @@ from semirings.operators import TypedBinaryOp
 
 
 class Box:
-    """A temporary object with a `_store` attribute, for writing to a part of a vector or matrix."""
+    """Holds the store of a temporary vector or matrix, so that functions can write to it."""
 
     __slots__ = ("_store",)
 
@@ -317,7 +317,7 @@ def _place_vector(
 def _within(
     device: str, places: Any, is_sorted: bool, size: int, mask: VectorMask | None
 ) -> VectorMask:
-    """Return a mask that allows those indices in `places` that `mask` also allows."""
+    """Return a mask that selects the indices in `places` that `mask` selects, too."""
     if mask is not None:
         true = backend(device).repeat(np.bool_(True), places.size)
         listed = SparseVector(size, places, true, is_sorted)

@@ -115,8 +115,8 @@ def _by_entries(costs: Costs, cost: float) -> Costs:
 def _fixed(costs: Costs, u: VectorStore) -> Choice:
     """Choose the direction only from the size of u and the number of its entries.
 
-    This function serves `config.deterministic`. The direction affects how the result is rounded, so
-    the choice must not depend on which forms of the matrix have been built.
+    This function is used if `config.deterministic` is set. The direction affects how the result is
+    rounded, so the choice must not depend on which forms of the matrix have been built.
     """
     push = costs.push_ordered * u.nvals
     if push <= u.size:

@@ -86,7 +86,7 @@ def _matrix_element(a: MatrixStore, i: int, j: int) -> ScalarStore:
 def bounds(device: str, a: Csr, i: int) -> tuple[int, int]:
     """Return the positions at which the entries of row i start and end.
 
-    Both numbers are copied to the host at once, so that the host waits only once.
+    Both numbers are copied to the host in one transfer, so that the host waits only once.
     """
     begin, end = backend(device).to_host(a.indptr[i : i + 2]).tolist()
     return begin, end

@@ -15,9 +15,9 @@ from semirings.dtypes import DataType
 def masked_pattern(
     mask: VectorMask | MatrixMask | None, beside: VectorStore | MatrixStore, dtype: DataType
 ) -> Any:
-    """Return C after C⟨mask⟩ = true, where C is initially empty.
+    """Return a matrix or vector C that is true where the mask allows, and has no other entries.
 
-    C has the shape and the device of the matrix or vector `beside`.
+    The matrix or vector `beside` determines the shape and the device of C.
     """
     device = beside.device
     true = ScalarStore(device, dtype, dtype.np_type.type(1))
@@ -31,7 +31,7 @@ def masked_pattern(
 
 
 def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> Any:
-    """Return the entries of the matrix or vector `forms` that the mask allows.
+    """Return the entries that the mask allows; `forms` is the store of a matrix or a vector.
 
     If the mask is None, return `forms`. The argument `parent` is the store whose arrays the mask
     uses. This function does not read `parent`; it is an argument so that the `DeviceScope` makes

@@ -1,6 +1,6 @@
 """Copy matrices, vectors, scalars and arrays between devices.
 
-If two formats of a matrix share an array, it is copied only once. If all elements of an array are
+If two formats of a matrix share an array, it is copied only once. If all elements of an array share
 one stored element (an iso-valued array), only this element is copied.
 """
 
@@ -64,8 +64,8 @@ def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> Matrix
 def send(array: Array, device: str) -> Array:
     """Copy an array from the host or the current GPU to `device`.
 
-    If all elements of the array are one stored element (an iso-valued array), only this element is
-    copied, and the result is iso-valued too.
+    If all elements of the array share one stored element (an iso-valued array), only this element
+    is copied, and the result is iso-valued too.
     """
     one = array[:1] if is_iso(array) else array
     if device == "cpu":

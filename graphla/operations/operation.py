@@ -73,8 +73,8 @@ def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) 
         with DeviceScope(operation.name, args, device) as running:
             return running.gives(compute(*given))
     except MemoryFreed:
-        # The second attempt starts after this handler: leaving the handler drops the error, and so
-        # frees the memory to which the error refers.
+        # The second attempt starts after this handler, because leaving the handler releases the
+        # exception, and with it the memory to which the exception refers.
         pass
     with DeviceScope(operation.name, args, device) as running:
         return running.gives(compute(*given))
@@ -120,9 +120,9 @@ class DeviceScope:
 
     Usage: `with DeviceScope(name, operands) as scope:`. On a GPU, the current stream first waits
     for the streams that compute the operands' arrays. At the end of the `with` block, the streams
-    that own these arrays wait for the current stream. A *stamp* is a point in a stream; every other
-    stream that uses the array must wait for this point. A result that shares memory with an operand
-    takes over its stamps.
+    that own these arrays wait for the current stream. A *stamp* of an array is the point in a
+    stream at which the array is complete; every other stream must wait for this point before it
+    uses the array. A result that shares memory with an operand takes over its stamps.
     """
 
     __slots__ = ("_away", "_before", "_device", "_name", "_order", "_owner", "_read", "_results")

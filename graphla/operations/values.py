@@ -48,7 +48,8 @@ def is_on_card(value: Any) -> bool:
 def dtype_of(value: Any, beside: DataType | None = None) -> DataType:
     """Return the dtype of a scalar.
 
-    A Python number gets the dtype `beside` if its kind (Boolean, integer or float) allows that.
+    `beside` is a dtype. A Python number gets this dtype if a number of its kind (Boolean, integer
+    or float) can have it.
 
     >>> from semirings.dtypes import INT8
     >>> dtype_of(1, INT8), dtype_of(1.5, INT8), dtype_of(np.int16(1), INT8)

@@ -1,4 +1,4 @@
-"""Find the accesses of steps to memory that threads share, and place barriers between conflicting
+"""Find out how each step accesses memory that threads share, and place barriers between conflicting
 accesses."""
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from graphla.program.records import record
 class Access:
     """A read or a write of a resource between two barriers.
 
-    `mapping` determines which thread accesses which element: two accesses with the same mapping
-    access each element by the same thread. None means that the mapping is unknown.
+    `mapping` determines which thread accesses which element: if two accesses have the same mapping,
+    the same thread accesses an element in both. None means that the mapping is unknown.
 
-    If `adds` is given, the write only adds entries, and only at the positions where the slot `adds`
-    has entries. The sweep visits exactly these positions.
+    If `adds` is given, the access is a write that only adds entries. The sweep that writes visits
+    exactly the positions at which the slot `adds` has entries.
     """
 
     resource: tuple[Any, ...]
@@ -87,7 +87,7 @@ def accesses(step: Step) -> list[Access]:
 
 
 def accesses_of_part(part: Part, domain: Domain) -> Iterator[Access]:
-    """Yield the accesses of a part of a sweep, except those that find the positions to visit."""
+    """Yield a part's accesses, except those by which the sweep finds the positions to visit."""
     mapping = ("dim", domain.dim) if domain.over is None else ("over", domain.over)
     reads: Any = ()
     if isinstance(part, Store):
@@ -138,8 +138,8 @@ def only_adds(part: Store, slot: ir.Slot) -> bool:
 def _growing(step: Multiply, pending: Pending, moved: frozenset[ir.Slot]) -> dict[ir.Slot, ir.Slot]:
     """Return the slots of a product's mask to which sweeps may still be adding entries.
 
-    The dict maps each such slot to another slot: the sweeps add entries at the positions of the
-    other slot's entries. The dict omits slots whose values the product reads, and slots in `moved`.
+    The dict maps each such slot to a slot m: the sweeps add entries only at the positions where m
+    has entries. Slots whose values the product reads are omitted, and so are the slots in `moved`.
     """
     masks = [each for each in nodes(step.mask) if isinstance(each, ir.MaskOf)]
     valued = {each.slot for each in masks if each.by_value} | {step.product.u} | moved
@@ -310,8 +310,8 @@ def _separate_block(
 
 
 def _rank(before: Access, after: Access) -> tuple[bool, ...]:
-    """Return a sort key for the reasons of a barrier. The simplest reason comes first: a step reads
-    what an earlier step has written."""
+    """Return a sort key for the reasons for a barrier. The simplest reason comes first: a step
+    reads what an earlier step has written."""
     return not before.writes, after.writes, before.resource[0] != "elements"
 
 

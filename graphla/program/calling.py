@@ -668,6 +668,6 @@ _CALLS: dict[Any, Callable[..., Any]] = {
     Vector: Caller.call_vector,
     Vector.from_scalar: Caller.call_from_scalar,
 }
-"""The method that evaluates the calls of each function."""
+"""For each function, the method that evaluates calls to it."""
 
 _INPUT_OUTPUT = {print, open, input}

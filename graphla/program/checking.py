@@ -421,7 +421,7 @@ def find_dim(x: ir.VectorExpression) -> ir.Dim | None:
 
 
 def next_blocks(end: ir.End) -> tuple[int, ...]:
-    """Return the indices of the blocks that may follow a block with this end."""
+    """Return the indices of the blocks to which the terminator `end` of a block may lead."""
     if isinstance(end, ir.Jump):
         return (end.target,)
     return (end.then, end.otherwise) if isinstance(end, ir.Branch) else ()

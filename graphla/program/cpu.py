@@ -35,7 +35,7 @@ _FORCED = {"push": words.PUSH, "pull": words.PULL}
 
 
 def run(program: ir.Program, arguments: Arguments, load: Any = machine.load) -> Outcome:
-    """Run the program. If this raises an exception, the arguments are intact.
+    """Run the program. If it raises an exception, the arguments are left unchanged.
 
     Raise NotCompilable if an operator cannot be translated for Numba, or if there is too little
     memory. `load` compiles the printed program.
@@ -57,7 +57,7 @@ def run(program: ir.Program, arguments: Arguments, load: Any = machine.load) -> 
 
 
 def explain(program: ir.Program) -> str:
-    """Return a text with the loops of the machine code, and how the vectors are stored."""
+    """Return a description of the compiled loops, and of how the vectors are stored."""
     from graphla.program.numba_text import print_program
 
     layout = print_program(program, [("int32", "int32")] * len(program.matrices))
@@ -91,7 +91,7 @@ def explain(program: ir.Program) -> str:
 
 
 def _domain(phase: machine.Phase, names: dict[int, str]) -> str:
-    """Return a text that names a kind of loop and the indices that the loop visits."""
+    """Return a description of a kind of loop, and of the indices that the loop visits."""
     if phase.kind == "pull":
         kind = "push or pull, by the numbers of edges and of allowed outputs"
     else:

@@ -62,7 +62,7 @@ FAULTS = {
     "DOES_NOT_FIT": ("OverflowError", "a number does not fit into the dtype of the vector"),
     "COMPLEX_POWER": ("ValueError", "a power in a compiled loop is a complex number"),
 }
-"""The exceptions of the faults in `ScalarFault` (program_scalars.cuh)."""
+"""For each fault in `ScalarFault` (program_scalars.cuh), the exception that is raised for it."""
 
 _SCALAR_FAULTS = {
     number: FAULTS[name] for name, number in vars(machine.SCALAR_FAULTS).items() if name in FAULTS
@@ -136,14 +136,14 @@ def _join_items(stores: tuple[VectorStore, ...]) -> list[machine.StackPart]:
 
 
 def explain(program: ir.Program) -> str:
-    """Return a text with the steps of the kernel, its barriers, and how vectors are stored."""
+    """Return a description of the kernel's steps and barriers, and of how vectors are stored."""
     return f"\n{_plan(program, (), settings().deterministic).plan}"
 
 
 def show(
     program: ir.Program, matrices: tuple[MatrixStore, ...], full: tuple[ir.Slot, ...] = ()
 ) -> str:
-    """Return the text of the kernel. `full` are the inputs that have an entry at each position."""
+    """Return the source of the kernel. Each input in `full` has an entry at every position."""
     planned = _plan(program, full, settings().deterministic)
     return planned.print(matrices)[0].text
 

@@ -61,7 +61,7 @@ def words_of(plan: Plan) -> Words:
     return Words(dims, arrays, variables, slots, inputs, stacks, at)
 
 
-# --- what the kernel is specialized to ----------------------------------------------------------
+# --- what the kernel is specialized for ---------------------------------------------------------
 
 
 FormKey = tuple[int, str, str]
@@ -79,7 +79,7 @@ class FormType:
 
 @record
 class Options:
-    """What a kernel is specialized to, in addition to its plan.
+    """What a kernel is specialized for, in addition to its plan.
 
     `forms` contains the types of the matrix forms that products read (see `form_keys`).
     `direction` is "auto", "push" or "pull".
@@ -91,8 +91,8 @@ class Options:
     block: int
     hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls use the mode WITH_HUBS
     cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
-    # None compiles the kernel as a whole. Otherwise products are compiled as separate parts, and so
-    # are sweeps if the kernel contains at least this many sweeps.
+    # If None, the kernel is compiled as a whole. Otherwise products are compiled as separate parts,
+    # and so are sweeps if the kernel contains at least this many sweeps.
     sweeps_from: int | None = None
 
 
@@ -119,10 +119,10 @@ class HostInfo:
     Attributes:
         forms: the forms of the matrices that the products read.
         reads: the forms whose values a product reads.
-        peeks: the pull forms all of whose products use the monoid ANY, each with the dtype of the
-            vectors that they multiply.
-        hubs: the pull forms all of whose products multiply a full vector and add up all terms, each
-            with the dtype of this vector.
+        peeks: maps a pull form to the dtype of the vectors that the products multiply with this
+            form. It contains a form if all of these products use the monoid ANY.
+        hubs: like `peeks`, but contains a form if all products with this form multiply a full
+            vector and add up all terms.
         layout: a `graphla.backends.cuda.program.Layout` with the layout of the state.
         reductions: the reductions of matrices, which are computed before the program starts.
     """

@@ -400,7 +400,10 @@ class SweepPrinter:
         return name
 
     def keep(self, dtype: DataType, text: str) -> str:
-        """Print a value and return its name. A name or a constant is returned unchanged."""
+        """Print a C++ variable with this value, and return its name.
+
+        A name or a constant is returned unchanged.
+        """
         if re.fullmatch(r"[\w.]+", text):
             return text
         name = self.printer.temporary("x")

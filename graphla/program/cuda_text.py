@@ -125,12 +125,12 @@ class Printer:
         return f"{self._names[slot]}_at_"
 
     def also(self, slot: ir.Slot) -> str:
-        """Return the C++ name of a variable for a slot to which sweeps add entries.
+        """Return the C++ name of the variable that tells where sweeps may add entries to a slot.
 
-        The variable contains the place of a vector m: since the last barrier, sweeps may have added
-        entries to the slot, but only at positions where m has entries. If no sweep has added
-        entries, m is the slot's own vector. A second variable, whose name ends in "most", contains
-        an upper bound on the number of entries of the slot after these sweeps, or -1.
+        The variable holds the place of a vector m. Sweeps may have added entries to the slot since
+        the last barrier, but only at positions where m has entries. If no sweep has added entries,
+        m is the vector in the slot itself. A second variable, whose name ends in "most", holds an
+        upper bound on the number of entries in the slot after these sweeps, or -1.
         """
         return f"{self._names[slot]}_also_"
 
@@ -515,9 +515,9 @@ class Printer:
             self._read_element(x)
 
     def _record(self, *variables: ir.Var) -> None:
-        """Print code that copies variables to the state of the program.
+        """Print code that copies variables to the program's state in memory.
 
-        So the variable need not stay in a register until the program ends.
+        So the variables need not stay in registers until the program ends.
         """
         for each in variables:
             self.out(f"store_word(&words[{self.words.variables[each]}], {self.name(each)});")
@@ -708,10 +708,10 @@ MOST_SEEN = 3
 
 
 def _find_visited(steps: list[Step]) -> list[ir.Slot]:
-    """Return slots whose entries sweeps visit before the next barrier.
+    """Return up to MOST_SEEN slots whose entries are visited by a sweep before the next barrier.
 
-    A slot is omitted if an earlier step changes its counts. Exchanges move vectors to other slots,
-    so the result names the slot that holds each vector before the first of the steps.
+    A slot is omitted if an earlier step changes its counts. Exchanges move vectors between slots;
+    the result lists, for each vector, the slot that holds it before the first step in `steps`.
     """
     names: dict[ir.Slot, ir.Slot] = {}  # for each slot: the slot that held its vector at the start
     changed: set[Any] = set()

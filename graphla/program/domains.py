@@ -169,8 +169,8 @@ def _choose_domain(sweep: Sweep, full: Full, queued: Full, is_deterministic: boo
 
 
 def _relevant(write: ir.Write) -> set[ir.Slot]:
-    """Return slots that each limit a write: where the slot has no entry, the write changes
-    nothing."""
+    """Return the slots that limit a write: at a position where one of them has no entry, the write
+    changes nothing."""
     source, mask = within(write.source), required(write.mask)
     if write.mask is None and write.accum is None:
         is_empty = isinstance(write.source, ir.Empty)

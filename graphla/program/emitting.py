@@ -21,8 +21,8 @@ class Object:
 
     Attributes:
         slot: the slot that stores its entries.
-        survives: whether it exists before the program runs and the loop may change it. If so, its
-            entries are needed even if no name refers to it.
+        survives: whether the Vector exists before the program runs and may be changed by the loop.
+            Its entries are then needed after the loop, even if no name refers to it.
         is_shared: whether a list may contain it. If so, the loop must not change it.
     """
 
@@ -131,7 +131,7 @@ class Emitter:
 
     @contextmanager
     def checks(self, node: Any) -> Iterator[None]:
-        """Reject the statement if the library raises an error for it inside the `with` block."""
+        """Reject the statement if the body of `with checks(node):` raises a library error."""
         try:
             yield
         except (GraphblasException, TypeError, ValueError, ArithmeticError, LookupError) as error:
@@ -142,7 +142,7 @@ class Emitter:
     # --- variables --------------------------------------------------------------------------------
 
     def variable(self, owner: str, dtype: DataType) -> ir.Var:
-        """Return the scalar variable for a name of the steps and a dtype."""
+        """Return the scalar variable of a name that the steps use, for values of this dtype."""
         known = self.variables.get((owner, dtype))
         if known is None:
             known = self.variables[owner, dtype] = ir.Var(self.free_name(owner, dtype), dtype)
@@ -176,9 +176,10 @@ class Emitter:
         return variable
 
     def origin(self, slot: ir.Slot) -> ir.Var:
-        """Return the variable for the number of the vector argument whose entries the slot stores.
+        """Return the variable that records which vector argument's entries the slot stores.
 
-        The number is -1 for a new Vector object; see `Binding.origins`.
+        The variable is k for the argument `vectors[k]`, and -1 for a new Vector; see
+        `Binding.origins`.
         """
         return self.variable(f"origin_{slot.index}", INT64)
 

@@ -77,7 +77,7 @@ def classify(value: Any) -> str:
 
 
 def _has_dtype(value: Any) -> bool:
-    """Return whether a dtype of the library has the NumPy type of an array or a number."""
+    """Return whether the NumPy dtype of an array or a NumPy number is one of graphla's dtypes."""
     dtype = value.dtype
     return dtype.kind in "biuf" and dtype.itemsize <= 8 and dtype != np.float16
 
@@ -91,7 +91,7 @@ class Entry(Writer):
     """Creates the arguments of a program from the values that variables have before the loop.
 
     Attributes:
-        loop: the steps.
+        loop: the steps of the loop.
         given: the value of each variable at the call that is traced.
         constants: the abstract value of each variable that the loop does not assign, except
             vectors, unevaluated expressions and masks.
@@ -106,8 +106,9 @@ class Entry(Writer):
         unbound: the variables that have a value in only some of the states at a merge point. Maps
             the name of a number to its dtype and None, and the name of a vector to its dtype and
             dimension.
-        uncertain: maps the variables that are floats in some states and uncertain in others to
-            their `Uncertain.is_zero`. The tracer treats them as uncertain in all states.
+        uncertain: the variables that are floats in some states and `Uncertain` in other states. The
+            tracer treats them as uncertain in all states. The dict contains `Uncertain.is_zero` of
+            each.
     """
 
     def __init__(
@@ -194,7 +195,8 @@ class Entry(Writer):
                     written |= vector_names(part.value)
                 elif isinstance(part, ast.AugAssign):
                     written |= vector_names(part.target)
-        # A name also counts as written if an assignment may give its vector to a written name.
+        # A name also counts as written if an assignment or an append may pass its vector on to a
+        # written name.
         size = -1
         while size < len(written):
             size = len(written)
@@ -422,7 +424,7 @@ class Entry(Writer):
 def vector_names(node: ast.AST | None) -> set[str]:
     """Return the names of the vectors to which the value of an expression may refer.
 
-    Calls of methods other than `pop`, such as `x.dup()`, return a new vector.
+    Calls to methods other than `pop`, such as `x.dup()`, return a new vector.
     """
     if isinstance(node, ast.Name):
         return {node.id}

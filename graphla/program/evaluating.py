@@ -492,7 +492,7 @@ class Evaluator(Entry):
     # --- the left side of `<<` --------------------------------------------------------------------
 
     def target_of(self, node: ast.expr) -> Any:
-        """Return the left side of `<<` as a Target, or its value if it is not a vector."""
+        """Return the left side of `<<` as a Target; if it is not a vector, return its value."""
         if isinstance(node, ast.Subscript):
             base = self.target_of(node.value)
             if isinstance(base, Target) and base.index is None:
@@ -533,12 +533,12 @@ class Evaluator(Entry):
         return variable
 
     def stack(self, value: List) -> ir.Stack:
-        """Return the stack of a list. As long as its dtype is unknown, its dtype is FP64."""
+        """Return the stack of a list. If the dtype is not known yet, FP64 is a placeholder."""
         dtype, dim = self.element_types[value.number] or (FP64, ir.Dim(0))
         return ir.Stack(value.number, self.list_names[value.number], dtype, dim)
 
     def new_list(self) -> List:
-        """Return a new empty list, or an unused list with the same name, emptied."""
+        """Return an empty list: a cleared, unused list with the same name, or else a new list."""
         used = lists_of(tuple(self.state.names.values()))
         name = (self.hint or "list").partition("@")[0]
         for number in range(self.input_stacks, len(self.list_names)):
@@ -603,8 +603,8 @@ class Evaluator(Entry):
         self.emit(ir.Append(self.stack(value), slot, self.line))
 
     def refuse_aliases(self, vector: VectorObject, node: Any) -> None:
-        """Reject an append of an object if a list may already contain it, or if the loop never
-        assigns one of the object's names."""
+        """Reject an append of an object if a list may already contain the object, or if some name
+        that refers to the object is never assigned in the loop."""
         names = {name for name, value in self.state.names.items() if value == vector}
         if self.state.objects[vector.number].is_shared or not names <= self.assigned:
             refuse(Reason.SHARED, node)
@@ -614,8 +614,8 @@ class Evaluator(Entry):
         dtype, dim = self.element_type(value, node)
         slot = self.allocate(dtype, dim, self.hint)
         self.emit(ir.Pop(self.stack(value), slot, self.line))
-        # The popped object may be the same object as a vector that a list contains or contained
-        # before the loop.
+        # The popped object may still be in another list, or may have been in a list before the
+        # loop.
         is_shared = any(each.is_shared for each in self.state.objects.values())
         return self.add_object(slot, is_shared=is_shared or value.number in self.filled)
 

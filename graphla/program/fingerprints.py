@@ -1,9 +1,9 @@
 """Describe values by their content, so that descriptions from two processes can be compared.
 
-A description of `graphla.program.keys` contains many objects themselves, because it is compared
-within one process only. Here, each of them is replaced by its name or by its content: an operator
-of the library by its name, a function by its bytecode. An object that has neither a name nor such
-content raises `NoContent`.
+The descriptions of `graphla.program.keys` may contain objects directly, because they are compared
+within one process only. This module replaces each of these objects by its name or by its content:
+an operator of graphla by its name, a function by its bytecode. An object that has neither a name
+nor such content raises `NoContent`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from semirings.operators import Operator, Typed, named
 
 
 class NoContent(Exception):
-    """Raised for a value without a content that another process could compare."""
+    """Raised for a value that has no description that another process could compare."""
 
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
@@ -75,7 +75,7 @@ def content_of_code(code: CodeType) -> tuple[Any, ...]:
 
 
 def _content_of_operator(op: Operator) -> Any:
-    """Return the name of an operator of the library, or the parts of an operator of the user."""
+    """Return the name of a library operator, or the parts of a user-defined operator."""
     if is_of_library(op):
         return "operator", op.kind, op.name
     if op.is_anonymous or (op.kind, op.name) in user_operators:
@@ -123,7 +123,7 @@ def _check_names(code: CodeType) -> None:
 
 
 _HEAP_TYPE = 1 << 9
-"""The flag of CPython for classes that are not defined in C."""
+"""CPython's type flag that marks classes that are not defined in C."""
 
 
 def _name_of_library(name: str, module: ModuleType) -> str:
@@ -140,7 +140,8 @@ def _qualified_name(value: Any) -> tuple[str, str]:
     if module.partition(".")[0] not in _LIBRARIES:
         raise NoContent
     if type(value) is type and not value.__flags__ & _HEAP_TYPE:
-        return module, name  # no module contains it, like the class of built-in functions
+        # The module of such a class may lack it: the class of built-in functions, for example.
+        return module, name
     for part in name.split("."):
         found = getattr(found, part, None)
     if found is not value:

@@ -326,7 +326,7 @@ class _Flattener:
     # --- names
 
     def name(self, name: str, scope: _Scope) -> str:
-        """Return the name that the steps use for a name in the source, and record its home."""
+        """Return the steps' name for a name in the source; record where the name is defined."""
         known = scope.local.get(name)
         if known is not None:
             return known
@@ -378,8 +378,8 @@ class _Flattener:
         home = self.home(node.func, scope) if isinstance(node, ast.Call) else None
         value: Any = home and self.value(home)
         if home is not None and isinstance(value, MethodType):
-            # If the method is bound to another object, no expression here yields its first
-            # argument.
+            # In `x.f()`, the method f must be bound to x. Otherwise the call contains no expression
+            # for the first argument of f.
             if not home.attributes or value.__self__ is not self.value(home.holder):
                 return None
             value = value.__func__
@@ -450,7 +450,7 @@ class _Flattener:
         return self.rebuild(node, scope)
 
     def check_call(self, node: ast.Call, scope: _Scope) -> None:
-        """Reject a call of a function that does input or output or that runs a whole algorithm."""
+        """Reject a call to a function that performs input or output or runs a whole algorithm."""
         home = self.home(node.func, scope)
         value = home and self.value(home)
         if any(value is each for each in _INPUT_OUTPUT):
@@ -465,7 +465,8 @@ class _Flattener:
         slots: list[tuple[Any, Any, ast.expr]] = []
         for name, value in ast.iter_fields(node):
             if name == "func" and isinstance(value, ast.Attribute):
-                # The lookup of a method changes nothing, so only its object is an operand.
+                # In `x.f()`, only x is an operand: looking up f has no side effects, so `x.f` is
+                # not a step.
                 self.record_attribute(value, scope)
                 new.func = copy_node(value)
                 slots.append((new.func, "value", value.value))
@@ -534,8 +535,8 @@ class _Flattener:
         return self.rename(node, scope, own)
 
     def rename(self, node: Any, scope: _Scope, own: Container[str] = ()) -> Any:
-        """Return a copy of an expression in which the names of the steps replace all names except
-        those in `own`."""
+        """Return a copy of an expression in which each name, unless it is in `own`, is replaced by
+        the name that the steps use."""
         new = copy.deepcopy(node)
         for each in walk(new):
             if isinstance(each, ast.Name) and each.id not in own:

@@ -44,8 +44,8 @@ def fuse(steps: list[Step]) -> list[Step]:
 
 
 def _find_place(steps: list[Step], sweep: Sweep) -> tuple[Sweep, Part] | None:
-    """Return an earlier sweep that `sweep`, which has one part, can join, and this part. Return
-    None if there is no such sweep.
+    """Find an earlier sweep that `sweep` can join. Return the earlier sweep and the only part of
+    `sweep`, or None if there is no such sweep.
 
     If the part moves to a place before an exchange of slots, its slots are replaced by the slots
     that contain the same vectors at that place.
@@ -112,8 +112,8 @@ def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
         if not is_dense or not (is_erased or any(a.conflicts(b) for a, b in pairs)):
             return None
         domain = Domain(domain.dim)
-    # The sweep finds its positions before any part runs, and visits all remaining entries of
-    # `domain.over`. So the parts of `other` do not access memory to find positions again.
+    # The joint sweep finds its positions before any part runs, and visits all remaining entries of
+    # `domain.over`. So finding the positions of `other` needs no further memory accesses.
     before = accesses(Sweep(domain, sweep.parts))
     after = [each for part in other.parts for each in accesses_of_part(part, domain)]
     pairs = ((a, b) for a in before for b in after)
@@ -122,9 +122,10 @@ def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
 
 
 def _is_harmless(a: Access, b: Access) -> bool:
-    """Return whether one sweep may contain two accesses that conflict because different threads
-    make them."""
-    # A sweep chooses its positions before any part runs, and counts the entries of a slot once.
+    """Return whether one sweep may contain both accesses, although different threads may access the
+    same element."""
+    # A sweep reads the counts of slots to choose its positions, before any part writes new counts.
+    # If both accesses write the count of a slot, the sweep still writes this count only once.
     return a.resource[0] in RENEWED and b.writes and (not a.writes or a.resource[0] == "counts")
 
 

@@ -59,8 +59,8 @@ def _layout(of: Plan) -> machine.Layout:
 def _find_pulls(
     products: list[Multiply], test: Callable[[Multiply], bool]
 ) -> dict[FormKey, DataType]:
-    """Return the pull forms for which all products pass a test and multiply vectors of one dtype.
-    Map each form to this dtype."""
+    """Map pull forms to dtypes: a form is included if all products that pull with it pass `test`
+    and multiply vectors of one dtype."""
     found: dict[FormKey, list[Multiply]] = {}
     for step in products:
         found.setdefault(form_keys(step.product)[0], []).append(step)

@@ -10,10 +10,10 @@ refer to one vector, the program has one slot for both. If the loop exchanges tw
 store the same vector.
 
 A scalar is a Python bool, int or float: its dtype is BOOL, INT64 or FP64. Scalars follow Python's
-rules: integer division floors, `/` returns a float, and an int that leaves INT64 raises
-OverflowError. If a vector operation needs a scalar in another dtype (a thunk, a scalar operand that
-the operator reads, a value that is written), `operations.values.fit` converts the scalar. If the
-value does not fit, the fault is OverflowError.
+rules: integer division floors, `/` returns a float, and an int that exceeds the range of INT64
+raises OverflowError. If a vector operation needs a scalar in another dtype (a thunk, a scalar
+operand that the operator reads, a value that is written), `operations.values.fit` converts the
+scalar. If the value does not fit, the fault is OverflowError.
 
 A *fault* ends the program. It stands for the exception that the statement raises in Python, and its
 kind is the name of this exception. A statement with a fault changes nothing.

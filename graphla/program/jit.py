@@ -57,7 +57,7 @@ PRICE = 2.0
 """The approximate time of a compilation in seconds, including the import of Numba."""
 
 MOST_PROGRAMS = 64
-"""The maximum number of programs kept per loop. A loop that needs more drops all of them first."""
+"""The maximum number of programs kept per loop. Before a further program, all are dropped."""
 
 
 @overload
@@ -67,12 +67,12 @@ def jit(function: None = None, *, fallback: bool = False) -> Callable[[F], F]: .
 def jit(function: Any = None, *, fallback: bool = False) -> Any:
     """Compile the loops of a function. Each loop runs as one program.
 
-    The compiled function returns the same results as the original. On a GPU, each loop with
-    statements of graphla becomes one cooperative launch. On the CPU it becomes loops compiled by
-    Numba. On the CPU, the loop runs as Python if Numba is not installed, if `config.compiled` is
-    False, or if the operands are small.
+    The compiled function returns the same results as the original. On a GPU, each loop with graphla
+    statements becomes one cooperative launch. On the CPU it becomes loops compiled by Numba. On the
+    CPU, the loop runs as Python if Numba is not installed, if `config.compiled` is False, or if the
+    operands are small.
 
-    A loop without statements of graphla runs as Python, and so does all code outside of loops. If
+    A loop without graphla statements runs as Python, and so does all code outside of loops. If
     loops are nested, the outermost loop that can be compiled is compiled. If an outer loop cannot
     be compiled, a warning names the statement that prevents it. The first call with arguments of
     new dtypes compiles the loop. Global variables are read again at each call.
@@ -83,14 +83,14 @@ def jit(function: Any = None, *, fallback: bool = False) -> Any:
     Args:
         function: a Python function, whose source must be available.
         fallback: whether loops that cannot be compiled always run as Python, with a warning. By
-            default, the call raises an error if no loop with statements of graphla can be compiled.
+            default, the call raises an error if no loop with graphla statements can be compiled.
 
     Returns:
-        A function with the same signature; without `function`, a decorator.
+        A function with the same signature, or a decorator if `function` is not given.
 
     Raises:
         NotCompilable: the function is a generator or a coroutine, or has no source. At a call: no
-            loop with statements of graphla can be compiled.
+            loop with graphla statements can be compiled.
         TypeError: `function` is not a Python function.
 
     Examples:
@@ -146,7 +146,10 @@ def jit_if_large(function: F) -> F:
 
 
 def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool) -> FunctionType:
-    """Return a copy of another decorator's wrapper. The copy calls the compiled function."""
+    """Return a copy of the wrapper `function` that another decorator created around `inner`.
+
+    The copy calls the compiled `inner`.
+    """
     compiled = jit(inner, fallback=fallback)
     cells = [
         CellType(compiled) if _contents(cell) is inner else cell
@@ -235,8 +238,8 @@ class _Function:
 
         It is always too early for fewer than `config.compile_threshold` entries. On the CPU, it is
         also too early for fewer than PLAIN times this number of entries, until the calls that ran
-        as Python have taken as long as a compilation takes. So the compilation at most about
-        doubles the total time of these calls.
+        as Python have taken as long as a compilation takes. So the compilation roughly doubles the
+        total time of these calls at worst.
         """
         threshold = current().compile_threshold
         is_cheap = device == "cpu" and self.spent < PRICE
@@ -304,7 +307,7 @@ class _Function:
 
 
 class _Unusual:
-    """The variables that have no value after a loop, or the exception that ended the program."""
+    """The unusual end of a loop: some variables have no value, or an exception was raised."""
 
     __slots__ = ("error", "missing")
 
@@ -735,8 +738,8 @@ class _Case:
         """Return whether Python runs the loop again, from the start, after a fault.
 
         The function may handle the exception and continue with the values that its variables have
-        at that time. An OverflowError is excluded: Python may not raise it, because its integers
-        are not limited to 64 bits.
+        at that time. An OverflowError is excluded: in Python, the statement might not raise it,
+        because Python's integers are not limited to 64 bits.
         """
         if kind == ir.REPEAT:
             return True
@@ -831,7 +834,7 @@ class _Case:
         return found
 
     def fail(self, outcome: Outcome, objects: list[Any], names: dict[str, Any]) -> tuple[Any, ...]:
-        """Write back the vectors with their entries at the fault, and return the exception."""
+        """Write back the vectors' entries at the time of the fault, and return the exception."""
         assert outcome.fault is not None
         self.write(outcome, self.binding.origins, objects)
         kind, text, line = outcome.fault
@@ -886,7 +889,7 @@ def _raise(
     line: int,
     error: BaseException | None,
 ) -> BaseException:
-    """Execute a `raise` statement as if it were at a line of the source. Return the exception."""
+    """Execute a `raise` statement as if it stood on the given line. Return the exception."""
     try:
         exec(_code_at(statement, source, line), names)
     except BaseException as raised:

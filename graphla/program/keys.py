@@ -4,9 +4,10 @@ A description is hashable. It records the dtypes, which sizes are equal, which n
 same object, which matrices are iso-valued or known to be symmetric, and the widths of indices. It
 contains neither sizes nor numbers. An anonymous operator is described by its function. A function
 is described by its code and by the values of its global and closure variables, including numbers.
-For an inlined function the code is enough, because the loop itself reads these values. A vector, a
-matrix or an array that a function or an operator reads is described by its identity, because the
-operator may contain its numbers. Any other object is also described by its identity.
+For an inlined function the code is enough, because the loop itself reads these values. If a
+function or an operator reads a vector, a matrix or an array, this object is described by its
+identity, because the function or operator may contain its numbers as constants. Any other object is
+also described by its identity.
 """
 
 from __future__ import annotations
@@ -94,9 +95,9 @@ class Description:
     def of_all(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return the descriptions of several values.
 
-        Vectors and matrices are described first, because the description of an int contains whether
-        it equals one of their sizes. The description of a list contains whether one of its items is
-        one of these vectors.
+        Vectors and matrices are described first, because the description of an int records whether
+        the int equals one of their sizes. The description of a list records whether one of its
+        items is one of these vectors.
         """
         parts = [_FIRST[type(x)](self, x) if type(x) in _FIRST else None for x in values]
         return tuple(

@@ -68,9 +68,9 @@ def live_names(
 class Liveness:
     """Finds the live names of a function by going backward through its syntax tree.
 
-    Each method takes the names that are live after some statements, as `live`. It returns the names
-    that are live before them. `exits` has two items: the names that are live after a `break`, and
-    those that are live after a `continue`.
+    In each method, the argument `live` holds the names that are live after some statements. The
+    method returns the names that are live before these statements. `exits` has two items: the names
+    that are live after a `break`, and those that are live after a `continue`.
 
     Attributes:
         after: maps the id of each loop to the names that may be read after it, or to None if the

@@ -342,8 +342,8 @@ def find_identities(program: ir.Program, groups: dict[ir.Slot, ir.Slot]) -> dict
 
 
 def _measured_slots(program: ir.Program) -> frozenset[ir.Slot]:
-    """Return the slots that receive only items of stacks, and whose number of entries is the only
-    thing that the program uses.
+    """Return the slots that receive only items of stacks, and of which the program uses only the
+    number of entries.
 
     There must be no append between storing such an item and counting its entries, because the
     program may leave the kernel at an append.

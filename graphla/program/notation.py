@@ -1,4 +1,4 @@
-"""Translate the notation's vector expressions and masks to terms (see `graphla.program.values`).
+"""Translate vector expressions such as `A @ u`, and masks, to terms (see `graphla.program.values`).
 
 The functions of `graphla.sparse` choose the typed operators and the dtypes of results, and raise
 the errors for wrong dtypes and shapes. This module calls them on stand-ins for the stored vectors,

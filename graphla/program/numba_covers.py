@@ -60,8 +60,8 @@ def find_covers(x: Any) -> list[frozenset[int]]:
 def find_covers_of_updates(writes: Iterable[Update]) -> list[frozenset[int]] | None:
     """Return the covers of the set of indices at which updates change their targets.
 
-    Return None if each update has covers, but all updates together have no cover in which at most
-    one slot is a target.
+    Only covers in which at most one slot is a target of an update are returned. If each update has
+    covers, but there is no such cover of all updates together, return None.
     """
     covers: list[frozenset[int]] | None = None
     targets = set()
@@ -111,7 +111,7 @@ def find_covers_of_mask(mask: ir.Mask) -> list[frozenset[int]]:
 
 
 def _join(left: list[frozenset[int]], right: list[frozenset[int]]) -> list[frozenset[int]]:
-    """Return the covers of the union of two expressions from their own covers."""
+    """Compute the covers of the union of two expressions from the covers of each expression."""
     return [x | y for x in left for y in right if len(x | y) <= 2]
 
 

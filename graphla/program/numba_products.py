@@ -26,8 +26,8 @@ def print_product(
     mask: ir.Mask | None,
     line: int,
 ) -> None:
-    """Print a product into the temporary slot `out`. If `target` is given, the two slots are then
-    exchanged."""
+    """Print code that computes a product in the temporary slot `out`. If `target` is given, the
+    code then exchanges the two slots."""
     # An output is a row of CSR (form 0) or of CSC (form 1).
     pull, push = (0, 1) if (x.side == "mxv") != x.is_transposed else (1, 0)
     text, monoid = printer.text, x.semiring.monoid
@@ -253,7 +253,7 @@ def print_matrix_reduction(
     mask: ir.Mask | None,
     line: int,
 ) -> None:
-    """Print the reduction of the rows of a matrix into a temporary slot, as `print_product` does
+    """Print code that reduces the rows of a matrix into a temporary slot, as `print_product` does
     for a product."""
     monoid, dtype = x.monoid, x.monoid.type
     cover = [] if mask is None else find_covers_of_mask(mask)

@@ -67,7 +67,7 @@ class Region:
         self.reals = 0  # number of operands that are floats
         self.defined: set[str] = set()
 
-    # --- what the lines use ---------------------------------------------------------------------
+    # --- expressions for the lines of code ------------------------------------------------------
 
     def place(self, place: int) -> str:
         """Add a place to the record of the statement. Return an expression that reads the place
@@ -161,14 +161,14 @@ class Region:
         )
 
     def number(self) -> int:
-        """Return a new number for the name of a local variable."""
+        """Return a new number, which makes the name of a local variable unique."""
         self.counter += 1
         return self.counter
 
     # --- vector expressions ---------------------------------------------------------------------
 
     def mask(self, mask: ir.Mask, i: str) -> str:
-        """Return an expression, without a branch, for whether a mask allows index i."""
+        """Return a branch-free expression that tests whether a mask allows index i."""
         if isinstance(mask, ir.MaskOf):
             has = f"{self.present(mask.slot)}[{i}]"
             return f"({has} & ({self.values(mask.slot)}[{i}] != 0))" if mask.by_value else has

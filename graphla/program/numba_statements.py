@@ -1,8 +1,8 @@
-"""Print the statements on vectors, except for products.
+"""Print the code of vector statements, except for products.
 
-Most statements are one region that changes its targets in place. An expression that reads other
-elements of the target first goes to a temporary slot. If it replaces the whole target, the
-temporary slot and the target are then exchanged.
+Most statements are one region that changes its targets in place. If an expression reads other
+elements of the target, its result is stored in a temporary slot before the target is written. If
+the result replaces the whole target, the code then exchanges the temporary slot and the target.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _evaluate(
     mask: ir.Mask | None,
     line: int,
 ) -> None:
-    """Print an expression into a temporary slot. If `target` is given, the two slots are then
-    exchanged."""
+    """Print code that computes an expression in a temporary slot. If `target` is given, the code
+    then exchanges the two slots."""
     _check_gathers(printer, source, line)
     allowed = [] if mask is None else find_covers_of_mask(mask)
     region = Region(printer, "gather", line, out.dim, find_covers(source) + allowed)
@@ -193,8 +193,8 @@ def _update_lines(region: Region, x: Update, k: int) -> list[str]:
 def _print_scatter(printer: Printer, x: ir.Scatter) -> None:
     target, indices, dtype, operators = x.target, x.indices, x.target.dtype, printer.operators
     u = x.source if isinstance(x.source, ir.Slot) else None
-    # As in `expression.assign`, `joins` is whether values with equal indices are combined;
-    # otherwise equal indices cause a fault.
+    # As in `expression.assign`, `joins` tells whether values with equal indices are combined. If
+    # not, equal indices cause a fault.
     joins = x.accum is not None and x.accum.type is dtype and x.accum.monoid is not None
     if not joins and x.accum is not None:
         dtype = x.accum.type2
@@ -383,7 +383,7 @@ def _print_move(printer: Printer, x: ir.Move) -> None:
 
 
 def _print_item(printer: Printer, function: str, x: ir.Append | ir.Pop | ir.Peek) -> None:
-    """Print a region that copies the entries of a slot to a stack, or an item to a slot."""
+    """Print a region that copies a slot's entries to a stack, or a stack's item to a slot."""
     region = Region(printer, function, x.line, x.slot.dim, [], words.WHOLE)
     stack = region.define("stack", region.place(printer.text.stacks[x.stack.index]))
     dtype, values = numpy_name(x.stack.dtype), region.values(x.slot)

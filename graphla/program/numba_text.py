@@ -152,14 +152,14 @@ class Printer(Scalars):
     # --- segments -------------------------------------------------------------------------------
 
     def begin_segment(self) -> None:
-        """Begin a new segment, to which the current segment leads. Do nothing if the current
+        """Begin a new segment, which runs after the current segment. Do nothing if the current
         segment contains only comments."""
         if any(not line.startswith("#") for line in self.segments[-1]):
             self.say(f"w[AT] = {len(self.segments)}")
             self.segments.append([])
 
     def call(self, function: str, record: int) -> None:
-        """Print the call of a function of the library with the place of a record.
+        """Print a call to a library function, with the place of a record as an argument.
 
         If the program must leave, it later continues at the beginning of this segment.
         """

@@ -30,7 +30,7 @@ def own_slots(x: Any) -> set[ir.Slot]:
 
 
 def rename(x: Any, names: dict[ir.Slot, ir.Slot]) -> Any:
-    """Return an expression, a part of a step or an access in which slots are replaced."""
+    """Return a copy of x, an expression, part or access, with slots replaced as `names` says."""
     if isinstance(x, ir.Slot):
         return names.get(x, x)
     if isinstance(x, (tuple, frozenset)):

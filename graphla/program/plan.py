@@ -7,9 +7,10 @@ element that another thread writes in the other step. Two sweeps with the same d
 position to the same thread. So they need no barrier for elements that they access only at the
 visited position.
 
-A product may test a mask while a sweep is still adding entries to a vector of this mask. Suppose
-that the sweep adds entries exactly at the positions where a vector m has entries. Then the product
-tests m as well, and the result of the test is the same before and after the sweep adds an entry.
+A product may test a mask while a sweep is still adding entries to a vector that the mask reads.
+Suppose that the sweep adds entries exactly at the positions where a vector m has entries. Then the
+product tests m as well, and the result of the test is the same before and after the sweep adds an
+entry.
 
 A plan has *spare* slots, in addition to the program's slots. A product is computed in a spare slot,
 because it may read its target at any position. If the product replaces the whole target, an
@@ -102,10 +103,10 @@ class _Planning:
         )
 
     def _choose_clears(self) -> None:
-        """Let sweeps that only erase entries clear whole vectors, if this leaves the barriers
-        unchanged.
+        """If a sweep only erases entries, let it clear whole vectors instead. Do this only if the
+        barriers do not change.
 
-        First try this for all of these sweeps together, because that nearly always succeeds; if it
+        First try this for all such sweeps together, because that nearly always succeeds; if it
         fails, try it for each sweep separately.
         """
         sweeps = [

@@ -27,18 +27,18 @@ class Domain:
 
 @record
 class Store:
-    """Compute a write at each position. `into` is its target, or a spare slot for the result.
+    """Perform a write at each position. `into` is its target, or a spare slot for the result.
 
     `counts` says how the number of entries changes: "same" (no entry appears or vanishes), "all"
-    (the sweep counts the entries), "change" (the sweep adds the change) or "full". `full` are the
-    slots that have an entry at each position before the write.
+    (the sweep counts the entries), "change" (the sweep adds the change) or "full". `full` contains
+    the slots that have an entry at each position before the write.
     """
 
     write: ir.Write
     into: ir.Slot
     counts: str = "all"
     full: frozenset[ir.Slot] = frozenset()
-    is_sparse: bool = False  # whether `into` is empty, so the sweep need visit only entries
+    is_sparse: bool = False  # whether `into` is empty, so that only entries are visited
 
 
 @record
@@ -255,7 +255,7 @@ class Plan:
     queued: frozenset[ir.Slot]
     """The slots that have a queue: a list of their entries."""
     pushing: dict[ir.Slot, ir.Product]
-    """Maps each slot that has a queue and that a product multiplies to such a product."""
+    """For each slot with a queue, if products multiply the slot's vector: one of these products."""
     folds: int
     presets: dict[ir.Slot, Any]
     """Maps slots to monoids: where such a slot has no entry, its value is the identity of the

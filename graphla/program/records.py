@@ -40,7 +40,7 @@ def record(cls: C) -> C:
     """Turn a class into a class of records, which have slots and are compared by their fields.
 
     The hash is also computed from the fields, unless the class defines its own `__hash__`. Only the
-    type checker prevents changes of a record.
+    type checker prevents changes to a record.
     """
     made = dataclass(repr=False, eq=False, slots=True)(cls)
     FIELDS[made] = tuple(each.name for each in fields(made))

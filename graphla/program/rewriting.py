@@ -56,7 +56,7 @@ RUNTIME = ".jit"
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
-"""The fields of statements that contain statements."""
+"""The fields of `ast` statements that hold nested statements."""
 
 
 @record

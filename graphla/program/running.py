@@ -41,12 +41,13 @@ class Binding:
         dims, matrices, arrays, scalars, vectors, stacks: the path of each argument, in the order of
             `Arguments`. Two vectors are never the same object: if several names refer to one
             vector, only one of the names has a path.
-        origins: maps indices of slots to the names of INT64 variables of the program. It contains
-            each slot that may store the entries of a Vector object from before the loop. At an
-            exit, and after a fault, the variable is k if the slot stores the entries of the object
-            at `vectors[k]`, and -1 if it stores the entries of a new Vector. At each exit, each
-            object that the loop may change has such a slot. `LoopExit.names` also contains these
-            variables and slots, under keys that are not identifiers.
+        origins: maps the index of a slot to the name of an INT64 variable of the program, for each
+            slot that may store the entries of a Vector that existed before the loop. At an exit,
+            and after a fault, this variable is k if the slot stores the entries of the object at
+            `vectors[k]`, and -1 if the slot stores the entries of a new Vector. At each exit, every
+            Vector from before the loop that the loop may change is stored in one of these slots.
+            `LoopExit.names` also contains these variables and slots, under keys that are not
+            identifiers.
         fixed: the paths of the values that are constants of the program. If one of these values
             changes, another program is needed.
     """
@@ -183,8 +184,8 @@ def run(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
     try:
         return _run_in_scope(engine, program, arguments)
     except MemoryFreed:
-        # The second attempt follows after this handler, because only the end of the handler frees
-        # the memory to which the error refers.
+        # The second attempt is made after this handler, because the exception refers to memory that
+        # is freed only when the handler ends.
         pass
     return _run_in_scope(engine, program, arguments)
 
@@ -192,8 +193,9 @@ def run(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
 def _run_in_scope(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
     operands = (*arguments.matrices, *arguments.vectors)
     for stores in arguments.stacks:
-        # The scope makes streams wait for the stamps of its operands. Of several stores with the
-        # same tuple of stamps, it needs only one; `arguments` keeps the other stores alive.
+        # The scope makes the current stream wait for the stamps of its operands. If several stores
+        # share a tuple of stamps, one of these stores is enough; `arguments` keeps the other stores
+        # alive.
         operands += tuple({id(store.stamps): store for store in stores}.values())
     with DeviceScope(program.name, operands, arguments.device) as scope:
         outcome = engine.run(program, arguments)

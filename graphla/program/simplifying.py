@@ -11,7 +11,7 @@ from graphla.program import ir
 from graphla.program.checking import names_assigned, names_read, next_blocks
 
 SAFE = {"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "where", "bool", "float"}
-"""Scalar functions that raise no exception. If the result is not used, they are not computed."""
+"""Scalar functions that raise no exception. A call is omitted if its result is not used."""
 
 
 def simplify(

@@ -272,7 +272,7 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]
 
 
 def is_inlined(value: Any) -> bool:
-    """Return whether calls of a value are inlined: replaced by the steps of the function's body.
+    """Return whether calls to a function are inlined: replaced by the steps of the function's body.
 
     Functions of `LIBRARIES` and of the standard library are not inlined, except the helper
     functions of graphla's own algorithms.

@@ -99,8 +99,8 @@ class Place:
     `statement` is the `return` or `raise` statement that Python then executes.
 
     If the statement is a `raise` in an inlined function, `helper` is the source of this function,
-    and the statement uses the names of the steps. `origin` is the statement in the source, which
-    may be an `assert`.
+    and the names in the statement are those that the steps use. `origin` is the statement in the
+    source, which may be an `assert`.
     """
 
     statement: ast.stmt | None
@@ -214,7 +214,8 @@ class Loop:
         outside: maps the globals, closure variables and builtins that the steps read to their
             homes, both for the user's function and for the helpers. The steps never assign these
             names. The argument `names` of `trace` contains their values, except for names that do
-            not exist. It also lacks the local variables that have no value before the loop.
+            not exist. The argument `names` also lacks the local variables that have no value before
+            the loop.
         source: the lines of the user's function, then those of the inlined helpers.
         parts: the functions to which the lines in `source` belong.
         helpers: the inlined functions. `Home.owner` is 0 for the user's function and k for

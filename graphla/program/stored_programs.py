@@ -10,8 +10,9 @@ A loop has two kinds of entries (see `graphla.compilers.disk_cache`):
   exits.
 
 The values are read again in each call, as without a cache. So a program from the cache is used only
-if everything on which it depends has the same content. Some values have no content (`NoContent`),
-for example objects of a user's class. Programs that depend on such a value are not stored.
+if everything on which it depends has the same content. The content of some values cannot be
+described (`NoContent`), for example that of objects of a user's class. Programs that depend on such
+a value are not stored.
 """
 
 from __future__ import annotations
@@ -127,8 +128,7 @@ class StoredPrograms:
         return self.name and disk_cache.name_of("program", self.name, _pack_reads(reads), content)
 
     def load(self, name: str, find_content: FindContent) -> Restored | None:
-        """Return the program from an entry whose constants equal the values in this call, or
-        None."""
+        """Return the stored program whose constants equal the values in this call, or None."""
         for item in (name and disk_cache.load(name)) or ():
             fixed, packed = item
             if all(_content_at(path, find_content) == content for path, content in fixed):

@@ -22,7 +22,7 @@ _PLAIN = (type(None), bool, int, float, str, bytes)
 
 
 class Codec:
-    """Converts objects of the given classes, and of the classes in `ir` for names and exits."""
+    """Converts objects of the given classes, and of some classes of `ir`, such as `LoopExit`."""
 
     def __init__(self, *classes: type) -> None:
         known = (
@@ -37,8 +37,8 @@ class Codec:
     def pack(self, x: Any) -> Any:
         """Return a plain value that `unpack` converts to an equal object.
 
-        Raise NoContent if the object contains something that is not stored, such as an operator of
-        the user.
+        Raise NoContent if the object contains something that is not stored, such as a user-defined
+        operator.
         """
         kind, pack = type(x), self.pack
         if kind in _PLAIN:

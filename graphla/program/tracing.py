@@ -3,8 +3,8 @@
 The tracer executes the steps with abstract values (`graphla.program.values`): it knows what each
 variable refers to, but not the numbers and entries. A step that can follow several steps is a
 *merge point*. All states that reach a merge point with the same *form* share one basic block. The
-form contains which variables refer to the same vector, and the dtypes of numbers and vectors. At
-the end of each preceding block, a `Move` exchanges the contents of slots, and a `Let` assigns the
+form records which variables refer to the same vector, and the dtypes of numbers and vectors. At the
+end of each preceding block, a `Move` exchanges the contents of slots, and a `Let` assigns the
 scalars, as the shared block expects them. A state with another form gets another block. For
 example, if a number is an int in the first round and a float afterwards, the program contains the
 loop body twice.

@@ -180,7 +180,7 @@ def _cast(order: Order, before: DataType, after: DataType) -> Order:
     return order
 
 
-# --- values that no instruction reads -------------------------------------------------------------
+# --- removing values that are not read ------------------------------------------------------------
 
 Live = frozenset[ir.Slot]
 """The slots whose values an instruction may still read."""

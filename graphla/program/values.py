@@ -25,9 +25,9 @@ class Uncertain:
     """A Python number that is a float or an int, such as the result of `x.reduce().get(0)`.
 
     `scalar` is an FP64 scalar with the value. `is_float` is a BOOL scalar. If the number is an int,
-    it is 0 if `is_zero` is True, and otherwise far below 2^53 in absolute value. The tracer
-    executes a statement whose meaning depends on the type of the number in two blocks; see
-    `Notation.settle`.
+    it is 0 if `is_zero` is True, and otherwise far below 2^53 in absolute value. If the meaning of
+    a statement depends on the type of the number, the tracer executes the statement twice, in two
+    blocks; see `Notation.settle`.
     """
 
     scalar: ir.Scalar
@@ -124,7 +124,7 @@ class MaskView:
 
 @record
 class JoinedMask:
-    """The result of `&` or `|` of masks. Later changes of the vectors do not affect it."""
+    """A combination of masks with `&` or `|`. Later changes to the vectors do not affect it."""
 
     mask: ir.Mask
     dim: ir.Dim

@@ -440,9 +440,9 @@ class Collection(Arithmetic[Result, Joined]):
 def as_scalar(x: Any, beside: Operand) -> ScalarStore:
     """Return the storage of a Scalar with the value x, or of an empty Scalar if x is None.
 
-    The Scalar is on the device of the operand `beside`. If x is None or a Python number, the Scalar
-    also has the dtype of `beside`, with two exceptions: a float becomes FP64 if `beside` is BOOL or
-    integer, and an int becomes INT64 if `beside` is BOOL.
+    `beside` is the other operand. The Scalar is on its device. If x is None or a Python number, the
+    Scalar also has the dtype of `beside`, with two exceptions: a float becomes FP64 if `beside` is
+    BOOL or integer, and an int becomes INT64 if `beside` is BOOL.
     """
     if x is None:
         return ScalarStore(beside.device, beside.dtype)
@@ -515,7 +515,7 @@ def _refuse_unless_bool(symbol: str, a: Any, b: Any) -> None:
 
 def _infix(symbol: str, a: Any, b: Any) -> Any:
     if symbol != "@" and (isinstance(a, Mask) or isinstance(b, Mask)):
-        return NotImplemented  # Python then tries the same operator of the Mask
+        return NotImplemented  # Python then tries the reflected operator of the Mask
     are_operands = isinstance(a, Operand) and isinstance(b, Operand)
     if are_operands and ((a.ndim and b.ndim) or (symbol != "@" and a.ndim == b.ndim)):
         left, right = a._store or operand_forms(a), b._store or operand_forms(b)

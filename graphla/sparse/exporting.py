@@ -207,8 +207,9 @@ def lend(array: Any) -> Any:
     """Return an array that can be given to the caller, who must not modify it.
 
     For a NumPy array, this is a read-only view. A CuPy array cannot be made read-only, so the array
-    itself is returned, unless it is iso-valued (all its elements are one stored element). Other
-    vectors may share this element, so the result then repeats a copy of it.
+    itself is returned. An exception is an iso-valued CuPy array, in which all elements share one
+    stored element. Other vectors may share this element, too, so the result repeats a copy of the
+    element.
     """
     if not isinstance(array, np.ndarray):
         return own(array) if is_iso(array) else array

@@ -508,8 +508,8 @@ def compare(a: Any, b: Any, check_dtype: bool, tolerance: tuple[float, float] | 
 def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:
     """Return the value and the dtype of a scalar, which may be a number or a Scalar.
 
-    `beside` is the dtype of the other operand. A Python number gets this dtype if a number of its
-    kind (Boolean, integer or float) fits into it.
+    `beside` is the dtype of the other operand. A Python number gets this dtype if the dtype can
+    represent numbers of its kind (Boolean, integer or float).
     """
     if is_scalar(value):
         return value, dtype_of(value, beside)

@@ -89,7 +89,8 @@ class Mask:
         Args:
             dtype: the dtype of the result; BOOL by default.
             complement: whether to select the other elements instead.
-            mask: a mask of the same shape that must also select the elements.
+            mask: a second mask of the same shape; the result contains only elements that it
+                selects, too.
             name: the name of the result.
 
         Returns:

@@ -23,7 +23,7 @@ from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
 def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
     """Return the semiring `op` for operands of these dtypes.
 
-    A semiring that multiplies with `pair`, whose result is always 1, is typed with INT64.
+    If the multiplication of the semiring is `pair`, whose result is always 1, its dtype is INT64.
     """
     kind = type(op)
     if kind is Semiring:

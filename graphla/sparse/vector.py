@@ -737,7 +737,8 @@ class Vector(ReadableVector, Indexed):
     def __setitem__(self, key: Any, x: Any) -> None:
         forms = self._store
         entries = forms.host_entries
-        # While the entries are on the host, an assigned number needs no operation on the device.
+        # As long as the entries are on the host, assigning a number needs no operation on the
+        # device.
         if (
             entries is not None
             and type(key) is int

@@ -6,9 +6,9 @@ matrix or a vector, we give it other forms. An object that refers to the old for
 old entries.
 
 On a GPU, one stream may build a form that another stream reads. Each store therefore has stamps
-(see `graphla.backends.cuda.streams`), and every reader of a form waits for its stamp. So that no
-reader misses a stamp, a writer stores the stamp before the form, and a reader reads the form before
-the stamps.
+(see `graphla.backends.cuda.streams`), and a stream waits for the stamp of a form before it reads
+the form. A writer stores the stamp before the form, and a reader reads the form before the stamps.
+This order ensures that no reader misses a stamp.
 """
 
 from graphla.stores.in_place import Owner, take_in_place

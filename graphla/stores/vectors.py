@@ -101,8 +101,8 @@ class VectorStore:
       items. So only the attributes `stack`, `item` and `stamps` have a value at first. In all other
       stores, `stack` is None.
 
-    `stamps` are those of the work that created `storage`; by default, a stamp of all work issued so
-    far. Entries that are only on the host have no stamps.
+    `stamps` are those of the work that created `storage`; by default, one stamp that covers all
+    work issued so far. Entries that are only on the host have no stamps.
     """
 
     __slots__ = (

@@ -159,8 +159,9 @@ def solve(
 ) -> Fixpoint[Any, Any]:
     """Compute `closure`, with additional options for internal callers.
 
-    One method multiplies near values before far ones. A value is near if it is within `delta` of
-    the best value that is still to be multiplied. By default the backend chooses `delta`.
+    The backend may use a method that multiplies near values before far ones. A value is near if it
+    is within `delta` of the best value that is still to be multiplied. By default the backend
+    chooses `delta`.
 
     The evaluation may end early if the caller does not need all values. If `target` is given, only
     the value of this vertex is needed. If `most` is given, only the values that are no worse than

@@ -78,8 +78,8 @@ def _product(
 ) -> tuple[Vector, Vector | None]:
     """t⟨m⟩ = x ⊕.⊗ A, without the terms that overflow the dtype.
 
-    `fits_not` is the operator that finds these terms. Also return a vector with an entry at each
-    index where a term overflows. If no term can overflow, `fits_not` is None, and so is this
+    The operator `fits_not` is true for terms that overflow. Also return a vector with an entry at
+    each index where a term overflows. If no term can overflow, `fits_not` is None, and so is this
     vector.
     """
     if fits_not is None:

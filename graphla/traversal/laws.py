@@ -1,4 +1,4 @@
-"""Choose an evaluation by the laws declared for a semiring on the range of its operands.
+"""Choose how to evaluate a closure, by the laws that the semiring obeys on the operands' range.
 
 Let x ⊕ y always be x or y. Then
 

@@ -37,9 +37,9 @@ class ManyTuning:
     parts: int = 256
     """Number of parts into which a long column is divided to sum it."""
     table: int = 1 << 26
-    """Maximum number of levels in a batch of searches of `pairs`."""
+    """Maximum number of levels that a batch of searches in `pairs` stores."""
     sums: int = 1 << 22
-    """Maximum number of levels in a batch of searches of `sum_reciprocals`.
+    """Maximum number of levels that a batch of searches in `sum_reciprocals` stores.
 
     A batch has at least 64 searches, even if they have more levels.
     """
@@ -109,7 +109,7 @@ def _batch_size(n: int, levels: int) -> int:
 
 
 def _sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) -> np.ndarray:
-    """Return the sums of `sum_reciprocals` over a batch of starts."""
+    """Compute `sum_reciprocals` for one batch of starts."""
     found = levels(A, starts, dtype="INT32")
 
     def add_up(a: MatrixStore) -> np.ndarray:

@@ -163,8 +163,8 @@ _SEMIRINGS = (
     Rule(_ANNIHILATOR, "times", "lor pair", "iuf", EVERYWHERE),
 )
 
-# Candidate counterexamples, by the number of operands of the law. For each law of a built-in object
-# that the tables do not list, at least one of them is a counterexample.
+# Candidate counterexamples, by the number of operands of the law. If the tables do not list a law
+# for a built-in object, at least one of these candidates is a counterexample to the law.
 _WITNESSES: dict[int, tuple[tuple[Any, ...], ...]] = {
     1: ((1,), (2,), (0,), (-1,), (MAX,), (NAN,)),
     2: ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3)),

@@ -171,8 +171,8 @@ def broken(
 ) -> np.ndarray:
     """Return, for each combination of operands, whether it breaks the law.
 
-    `agreement` states how the two sides of the law must agree: exactly, up to rounding, or only so
-    that each side is one of the operands.
+    `agreement` states what is required of the two sides of the law: that they are equal, that they
+    are equal up to rounding, or merely that each side is one of the operands.
     """
     statement = STATEMENTS[name]
     left, right = statement.sides(a, *operands)

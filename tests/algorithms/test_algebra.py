@@ -107,7 +107,9 @@ def test_looking_up_labels_equals_a_product_with_the_membership_matrix(drawn):
 
 @settings(max_examples=10)
 @given(st.integers(0, 4), st.integers(1, 40), st.sampled_from(("INT32", "INT64")))
-def test_a_single_label_for_all_vertices_selects_one_column(label, n, dtype):
+def test_a_single_label_for_all_vertices_gives_a_selection_with_one_nonempty_column(
+    label, n, dtype
+):
     labels = gl.Vector.from_scalar(label, n, dtype)  # the vector stores one value, not n values
     S = selection(labels, 5)
     assert S.to_dicts() == {i: {label: True} for i in range(n)}

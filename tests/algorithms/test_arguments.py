@@ -357,7 +357,7 @@ def test_errors_about_unknown_or_missing_arguments_name_the_algorithm():
 
 
 @pytest.mark.parametrize("directed", [0, "no", [True], np.array([True, False])])
-def test_the_argument_directed_must_be_a_boolean(engine, directed):
+def test_values_of_the_directed_flag_must_be_booleans(engine, directed):
     A = gl.Matrix.from_coo([0, 1], [1, 0], 1)
     for run in (core_numbers, density, find_cycle):
         with pytest.raises(TypeError, match="directed must be True, False or None, not"):

@@ -133,7 +133,7 @@ def test_a_level_above_254_is_rejected_for_uint8():
 
 
 @given(rooted)
-def test_the_option_least_selects_the_smallest_valid_parent_of_each_vertex(rooted):
+def test_bfs_can_return_the_smallest_valid_parent_of_each_vertex(rooted):
     graph, source = rooted
     levels, parents = (w.to_dict() for w in bfs(graph.matrix(), source, parents="least"))
     before = {

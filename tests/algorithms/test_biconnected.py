@@ -208,7 +208,7 @@ def test_k_edge_connected_components_match_networkx(graph, k):
     assert {v: {u for u in labels if labels[u] == v} for v in labels.values()} == expected
 
 
-def test_two_cliques_joined_by_two_edges_are_separate_three_edge_connected_components():
+def test_the_3_edge_components_of_two_cliques_joined_by_two_edges_are_the_cliques():
     G = gl.Graph.from_edges(
         [(u, v) for part in ("abcd", "wxyz") for u in part for v in part if u < v]
         + [("a", "w"), ("b", "x")]

@@ -145,7 +145,7 @@ def test_relabeled_vertices_keep_their_centrality(ordered):
 
 @settings(max_examples=15)
 @given(graphs())
-def test_reversing_a_graph_exchanges_in_degrees_with_out_degrees_and_hubs_with_authorities(graph):
+def test_reversing_a_graph_swaps_indegrees_with_outdegrees_and_hubs_with_authorities(graph):
     A = graph.matrix()
     assert in_degree(A).isclose(out_degree(A.T.new()))
     one, other = hits(A), hits(A.T.new())

@@ -37,7 +37,7 @@ def test_connected_components_equal_the_result_of_their_algebraic_definition(gra
 
 
 @given(graphs())
-def test_the_function_is_connected_matches_networkx(graph):
+def test_graphla_and_networkx_agree_whether_a_graph_is_connected(graph):
     nx = pytest.importorskip("networkx")
     assert is_connected(graph.matrix()) == nx.is_connected(graph.networkx().to_undirected())
 

@@ -85,7 +85,7 @@ def test_relabeling_and_reversal_preserve_core_numbers(ordered):
     assert wider == {**numbers, graph.n: 0}
 
 
-def test_a_symmetric_matrix_counts_as_undirected_unless_the_argument_directed_is_true():
+def test_a_symmetric_matrix_is_undirected_by_default_but_can_be_treated_as_directed():
     ends = [0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]
     for symmetric in (False, True):
         A = gl.Matrix.from_coo(*ends, 1.5, nrows=3, ncols=3, symmetric=symmetric)

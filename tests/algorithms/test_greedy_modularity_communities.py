@@ -67,7 +67,7 @@ def test_wrong_arguments_are_rejected(arguments, message):
         greedy_modularity_communities(A, **arguments)
 
 
-def test_a_matrix_that_is_not_symmetric_is_rejected_if_it_counts_as_undirected():
+def test_an_asymmetric_matrix_that_is_treated_as_undirected_is_rejected():
     A = gl.generators.uniform(30, 80, seed=1, symmetric=False)
     claimed = gl.Matrix.from_csr(*A.to_csr(), ncols=30, symmetric=True)
     with pytest.raises(gl.exceptions.InvalidValue, match="but none"):

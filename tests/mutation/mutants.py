@@ -159,7 +159,7 @@ def _operations() -> list[Mutant]:
             "tests/algorithms/test_louvain.py",
         ),
         Mutant(
-            "selection: equal indices are passed as one element with stride 0",
+            "selection: an array of equal indices is passed as a view with stride 0",
             "wrong layout",
             indexing,
             "indices = np.empty_like(values, np.int32, shape=labels.size)\n    indices[:] = values",
@@ -183,7 +183,7 @@ def _operations() -> list[Mutant]:
             "tests/test_assign.py",
         ),
         Mutant(
-            "assign: indices of the region without a new entry keep the old entry",
+            "assign: an assigned index for which the operand has no entry keeps its old entry",
             "dropped condition",
             assign,
             "if mask is None and t.nvals == indices.size:",
@@ -282,7 +282,7 @@ def _algorithms() -> list[Mutant]:
     return [
         one(
             "bfs",
-            "vertices that have been reached are reached again",
+            "vertices that were already visited are visited again",
             "dropped mask",
             "frontier(allowed, replace) << any_secondi(frontier @ A)",
             "frontier << any_secondi(frontier @ A)",
@@ -347,7 +347,7 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "truss",
-            "only triangles among the removed edges count as lost",
+            "some triangles with only one removed edge do not count as lost",
             "wrong operand",
             'plus_pair["INT64"](rest @ X.T)',
             'plus_pair["INT64"](X @ X.T)',
@@ -371,7 +371,7 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "betweenness",
-            "paths that start at a vertex count for that vertex",
+            "the betweenness of a vertex includes the paths that start at it",
             "dropped mask",
             "each = binary.times(paths & shares).new(mask=~own.S)",
             "each = binary.times(paths & shares).new()",
@@ -406,7 +406,7 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "louvain",
-            "the labels of the last level are returned for the vertices of the graph",
+            "the labels of the last level are not mapped back to the vertices of the graph",
             "wrong operand",
             "labels = community if labels is None else lookup(labels, community)",
             "labels = community",
@@ -487,7 +487,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "ewise",
-            "entries of a union with equal indices are not combined",
+            "in a union, two entries with the same index are not combined",
             "swapped comparison",
             "a_indices[p] <= b_indices[q])",
             "a_indices[p] < b_indices[q])",
@@ -559,7 +559,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "closure",
-            "the closure runs one round beyond the limit",
+            "the closure runs one round more than the limit allows",
             "off by one",
             "while size and depth < limit:",
             "while size and depth <= limit:",
@@ -575,7 +575,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "cores",
-            "the degree of a neighbor falls below the current core number",
+            "the degree of a neighbor is decreased even if it equals the current core number",
             "swapped comparison",
             "        if degree > core:\n",
             "        if degree >= core:\n",
@@ -615,7 +615,7 @@ def _numpy() -> list[Mutant]:
             "tests/test_backend.py -k union",
         ),
         one(
-            "ewise: a missing key is reported as found",
+            "ewise: a key that is not in the array is reported as present",
             "dropped condition",
             "ewise.py",
             "return large[spots.clip(max=large.size - 1)] == small",
@@ -742,7 +742,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "ewise_dense.cu",
-            "an intersection gets an entry where only one operand has an entry",
+            "an intersection has an entry even where only one operand has an entry",
             "dropped condition",
             "const bool there = HOW == INTERSECTION ? in_a && in_b : in_a || in_b;",
             "const bool there = in_a || in_b;",
@@ -758,7 +758,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "spmspv.cu",
-            "a thread claims an output only if another thread has claimed it before",
+            "a thread takes only outputs that another thread has already claimed",
             "swapped comparison",
             "return !(atomicOr(&claimed[o / WARP], bit) & bit);",
             "return atomicOr(&claimed[o / WARP], bit) & bit;",
@@ -838,7 +838,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "forest.cu",
-            "of several edges with the smallest weight, the wrong edge is chosen",
+            "the index of the chosen edge is one too large",
             "swapped comparison",
             "place < load_relaxed(&first[r])) atomicMin(&first[r], place);",
             "place < load_relaxed(&first[r])) atomicMin(&first[r], place + 1);",
@@ -870,7 +870,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "convert.cu",
-            "equal keys count as increasing",
+            "keys count as strictly increasing even if two of them are equal",
             "swapped comparison",
             "fell |= keys[k] <= keys[k - 1];",
             "fell |= keys[k] < keys[k - 1];",
@@ -886,7 +886,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "multi_source_bfs_levels.cuh",
-            "a new bit plane is cleared one level late",
+            "each new bit plane is cleared one level too late",
             "swapped comparison",
             "return level >= 4 && (level & (level - 1)) == 0;",
             "return level > 4 && (level & (level - 1)) == 0;",
@@ -925,7 +925,7 @@ def _networkx() -> list[Mutant]:
             here + "colorings.py",
         ),
         Mutant(
-            "Numba serial_order: the bit of the next vertex is tested by mistake",
+            "Numba serial_order: the bit of vertex k + 1 is tested instead of the bit of vertex k",
             "off by one",
             order,
             "if (reached >> k) & 1:",
@@ -933,7 +933,7 @@ def _networkx() -> list[Mutant]:
             "tests/algorithms/test_dags.py -k reduction",
         ),
         Mutant(
-            "Numba serial_blocks: the largest search position is used, not the smallest",
+            "Numba serial_blocks: the largest search position is used instead of the smallest",
             "swapped comparison",
             loops + "serial_blocks.py",
             "low = min(low, out_order[w])",
@@ -957,7 +957,7 @@ def _networkx() -> list[Mutant]:
             here + "flow.py",
         ),
         Mutant(
-            "networkx: components with incoming edges do not count as attracting",
+            "networkx: components without incoming, not outgoing, edges count as attracting",
             "wrong operand",
             package + "components.py",
             "labels[rows[labels[rows] != labels[columns]]]",
@@ -981,7 +981,7 @@ def _networkx() -> list[Mutant]:
             here + "structure.py -k reverse",
         ),
         Mutant(
-            "networkx: copy=False of reverse is ignored",
+            "networkx: the argument copy=False of the function reverse is ignored",
             "dropped condition",
             package + "rules.py",
             'if not argument(args, kwargs, 1, "copy", True):',

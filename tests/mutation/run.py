@@ -135,7 +135,7 @@ def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
     if process.returncode == 5:
         raise SystemExit(f"no test is selected by {words}")
     failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", output, re.MULTILINE)
-    return failed[1] if failed else f"exit status {process.returncode}"
+    return failed[1] if failed else f"pytest was aborted (exit status {process.returncode})"
 
 
 def judge(mutant: Mutant) -> dict[str, str]:
@@ -192,9 +192,9 @@ def table(results: dict[str, dict[str, str]]) -> str:
     by_full = by_test + counts[FULL]
     endless = sum(result["test"] == ENDLESS for _, result in known)
     lines = [
-        f"There are {len(known)} mutants. `make test-full` kills {by_full} of them"
-        + (f", and `make test` kills {by_test / by_full:.1%} of these." if by_full else ".")
-        + f" {endless} mutants count as killed because their tests did not end.",
+        f"There are {len(known)} mutants. `make test-full` kills {by_full} of them."
+        + (f" `make test` kills {by_test / by_full:.1%} of these {by_full}." if by_full else "")
+        + f" {endless} of the mutants count as killed because their tests did not end.",
         "",
         "| mutant | fault | killed by | test |",
         "|---|---|---|---|",

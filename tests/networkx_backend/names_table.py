@@ -29,10 +29,10 @@ def read(name: str) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def share(name: str, counts: dict[str, int] | None) -> str:
-    """Return how many calls graphla answers, of those in NetworkX's tests and of random calls."""
+    """Return how many calls of NetworkX's tests, and how many random calls, graphla supports."""
     parts = [f"{counts['answered']} of {counts['calls']}"] if counts else []
     if random_calls.is_rarely_called(name):
-        parts.append(f"{random_calls.CASES} of {random_calls.CASES} random")
+        parts.append(f"{random_calls.CASES} of {random_calls.CASES} random calls")
     return ", ".join(parts)
 
 

@@ -2,11 +2,11 @@
 
 A wedge is a pair of edges with a common end. A third edge closes it into a triangle, and two more
 edges close it into a square. The number of wedges between u and v is the number of their common
-neighbors, (N plus.pair Nᵀ)(u, v). In a masked product, the cost of computing this number is
-proportional to the degree of v, the column. So the mask contains each pair only once, in the row of
-the vertex with the larger degree. The total cost over all edges is then Σ min(degree(u),
-degree(v)), which is at most edges · sqrt(2 · edges) (N. Chiba and T. Nishizeki, *Arboricity and
-Subgraph Listing Algorithms*, 1985).
+neighbors, (N plus.pair Nᵀ)(u, v). A masked product computes this number for each entry (u, v) of
+the mask, at a cost proportional to the degree of v. The number is the same for (v, u). So the mask
+contains each pair only once, with the vertex of larger degree as u. The total cost over all edges
+is then Σ min(degree(u), degree(v)), which is at most edges · sqrt(2 · edges) (N. Chiba and T.
+Nishizeki, *Arboricity and Subgraph Listing Algorithms*, 1985).
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from semirings import binary, monoid, select
 from semirings.semiring import plus_pair, plus_second, plus_times
 
 WEDGES = 1 << 24
-"""The approximate number of wedges in a batch of rows. A batch may exceed this number by the wedges
-of one row. A wedge takes at most 16 bytes."""
+"""The approximate number of wedges in a batch of rows. Because a batch consists of whole rows, it
+may exceed this number by at most the wedges of one row. A wedge takes at most 16 bytes."""
 
 TINY = 128
-"""The maximum number of vertices of a graph whose matrix is multiplied as a dense array on the CPU.
+"""On the CPU, graphs with at most this many vertices are multiplied as dense arrays.
 
 A few NumPy operations on such an array take less time than one product of sparse matrices.
 """
 
 ONE_THREAD = 1 << 18
-"""Up to this number of multiplications, OpenBLAS multiplies dense arrays in one thread."""
+"""OpenBLAS uses one thread for a product of dense arrays with at most this many multiplications."""
 
 
 def is_tiny(A: Matrix) -> bool:
@@ -84,9 +84,10 @@ def orient_edges(N: Matrix, degree: Any) -> Matrix:
 
 
 def orient_to_hubs(N: Matrix, degree: Any) -> Matrix:
-    """Return L, a matrix with one entry for each edge of N, without self-loops.
+    """Return L, a matrix with one entry for each edge of N that is not a self-loop.
 
-    The entry is in the row of the endpoint with the smaller degree.
+    The entry is in the row of the endpoint with the smaller degree, so each edge leads to the
+    endpoint with the larger degree.
     """
     return _select_entries(N, ~_has_greater_degree(N, degree))
 
@@ -108,13 +109,13 @@ def _has_greater_degree(pairs: Matrix, degree: Any) -> Any:
     If the degrees are equal, return whether u <= v.
     """
     rows, columns, _ = pairs.to_coo(values=False, copy=False)
-    degree = degree.astype(np.int32)  # with INT32, `take` reads half as many bytes
+    degree = degree.astype(np.int32)  # so that `take` reads 4 bytes per degree instead of 8
     of_row, of_column = degree.take(rows), degree.take(columns)
     return (of_row > of_column) | ((of_row == of_column) & (rows <= columns))
 
 
 def _select_entries(pairs: Matrix, kept: Any) -> Matrix:
-    """Return a Matrix that is true at the entries whose flag in `kept` is set."""
+    """Return a Boolean Matrix with those entries of `pairs` for which `kept` is True."""
     indptr, columns, _ = pairs.to_csr(copy=False)
     before = np.concatenate((np.zeros_like(indptr, shape=1), kept.cumsum(dtype=indptr.dtype)))
     return Matrix.from_csr(before[indptr], columns[kept], True, ncols=pairs.ncols, copy=False)
@@ -133,7 +134,7 @@ def row_batches(F: Matrix, N: Matrix) -> Iterator[slice]:
 
 
 def triangles_per_edge(N: Matrix, F: Matrix) -> Matrix:
-    """Return T⟨F⟩ = N plus.pair N: the number of triangles on each edge {u, v} in F.
+    """Return T⟨F⟩ = N plus.pair N: the number of triangles that contain each edge {u, v} of F.
 
     An edge without triangles has no entry.
     """
@@ -144,9 +145,9 @@ def triangles_per_vertex(S: Matrix, chosen: Any, *, weighted: bool = False) -> A
     """Return the number of triangles at each vertex.
 
     If `chosen` is not None, only the vertices in `chosen` are considered. If `weighted` is True,
-    the result is instead the sum, over these triangles, of the product of their three weights. The
-    pattern and values of S must be symmetric and recorded as such in its store. S must not have
-    self-loops.
+    each triangle counts as the product of its three edge weights, not as 1. S must not have
+    self-loops. The pattern and the values of S must be symmetric, and the store of S must record
+    that they are.
     """
     R = S if chosen is None else S[chosen, :].new()
     M = orient_edges(S, degrees(S)) if chosen is None else R
@@ -166,7 +167,7 @@ def triangles_per_vertex(S: Matrix, chosen: Any, *, weighted: bool = False) -> A
 
 
 def closed_wedges(D: np.ndarray, chosen: Any) -> np.ndarray:
-    """Return Σ (DDᵀ) ∘ D over each row, or over the rows in `chosen`, for a dense array D.
+    """Return the row sums of (DDᵀ) ∘ D for a dense array D; only the rows in `chosen`, if given.
 
     For a symmetric pattern without self-loops, this is twice the number of triangles per vertex.
     """
@@ -177,7 +178,7 @@ def closed_wedges(D: np.ndarray, chosen: Any) -> np.ndarray:
 def multiply_densely(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Return XY.
 
-    The rows of X are divided into parts that are so small that OpenBLAS multiplies them in this
+    The rows of X are divided into parts that are small enough for OpenBLAS to multiply them in this
     thread. Several threads of OpenBLAS would save little time, and would take much longer if other
     processes use the cores.
     """

@@ -17,7 +17,7 @@ from semirings import binary, unary
 from semirings.exceptions import InvalidValue
 
 EXACT = 52
-"""Maximum number of bits in the sum of the scaled weights. FP64 is exact for 53-bit integers."""
+"""Maximum number of bits in the sum of the scaled weights. FP64 can hold 53 bits exactly."""
 
 
 def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
@@ -38,7 +38,7 @@ def symmetrize(W: Matrix) -> Matrix:
 
 
 def double_loops(W: Matrix) -> Matrix:
-    """Return W + diag(W): each self-loop of an undirected graph counts twice, once per end."""
+    """Return W + diag(W): in an undirected graph, both ends of a self-loop count for its vertex."""
     loops = W.diag()
     return binary.plus(W | loops.diag()).new() if loops.nvals else W
 
@@ -46,9 +46,9 @@ def double_loops(W: Matrix) -> Matrix:
 def scale_to_integers(W: Matrix) -> tuple[Matrix, float]:
     """Multiply W by a power of 2 and truncate it. Return these integer weights and their sum.
 
-    The power of 2 is chosen so that the sum needs at most 52 bits. The rounding error of a weight
-    is thus relative to the sum of all weights, not to the weight itself. If the sum of the weights
-    is not finite, an error is raised.
+    The power of 2 is chosen so that the sum needs at most 52 bits. So rounding changes a weight by
+    about 2⁻⁵¹ of the sum of all weights, which may be much compared with a small weight. If the sum
+    of the weights is not finite, an error is raised.
     """
     indptr, columns, weights = W.to_csr(copy=False)
     with np.errstate(all="ignore"):

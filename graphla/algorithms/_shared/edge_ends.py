@@ -35,7 +35,7 @@ def weights_of(A: Matrix, weight: bool) -> Matrix:
 
 
 def sum_ends(W: Matrix, direction: str, directed: bool) -> Any:
-    """Return the sum of the weights of the edges of each vertex, as an array on the device of W.
+    """Return each vertex's total edge weight, as an array on the device of W.
 
     In an undirected graph, a self-loop counts twice, and `direction` has no effect.
     """

@@ -64,16 +64,16 @@ def graph_algorithm(
     - vertices: the parameters that hold a vertex or several vertices;
     - pairs: the parameters that hold a list of pairs of vertices;
     - keyed: the parameters that map vertices to values;
-    - gives: the elements of the result whose values are vertices; an element is identified by the
-      name of its field, by its position in a tuple, or by "" for the first or only element;
+    - gives: the parts of the result whose values are vertices: the name of a field, the position in
+      a tuple, or "" for the first or only part;
     - rows: the parameter that lists which vertex each row of the resulting Matrix stands for, if
       the Matrix does not have one row for every vertex;
     - undirected: whether the algorithm requires an undirected graph;
-    - lengths: the parameter that decides whether the algorithm reads the values of A along a path
-      or a tree, or "A" if it always reads them. If they are read, a Graph whose parallel edges were
+    - lengths: the parameter that decides whether the values of A are used as edge lengths of paths
+      or trees, or "A" if they are always used. If they are used, a Graph whose parallel edges were
       summed is rejected with an error;
-    - plain: whether some indices of the resulting Matrix are not vertices, so that the Matrix gets
-      no labels.
+    - plain: whether the resulting Matrix gets no labels, because some of its indices are not
+      vertices.
 
     If the argument `directed` is missing or None, it is taken from the Graph.
     """
@@ -205,7 +205,7 @@ def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
     directed = options.get("directed")
     if directed is not None and not isinstance(directed, (bool, np.bool_)):
         raise TypeError(f"directed must be True, False or None, not {directed!r}")
-    if not current().autocompute:  # this setting applies only to the user's own statements
+    if not current().autocompute:  # the setting must not affect the algorithm's statements
         with config.set(autocompute=True):
             return _call(algorithm, A, args, options)
     device = A._store.device

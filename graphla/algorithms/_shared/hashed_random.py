@@ -16,7 +16,7 @@ __all__ = ["coins", "edge_order", "first_counter", "mix", "priorities", "seed_nu
 
 
 def seed_number(seed: int | np.random.Generator | None) -> int:
-    """Return `seed` as a number below 2^64: 0 for None, a random number for a numpy Generator."""
+    """Return the seed as a number below 2^64: None gives 0, a Generator gives a random number."""
     if seed is None:
         return 0
     if isinstance(seed, np.random.Generator):
@@ -37,9 +37,9 @@ def priorities(A: Matrix, seed: int) -> Vector:
 
 
 def coins(A: Matrix, first: int) -> Vector:
-    """Return a Vector with a random truth value for each vertex of A.
+    """Return a Vector with a random truth value (a coin toss) for each vertex of A.
 
-    The truth value of vertex v is computed from the counter `first` + v.
+    The truth value of vertex v is determined by the number `first` + v.
     """
     return Vector._of(perform("coins", hashed_random.coins, A._read(), first))
 

@@ -15,9 +15,9 @@ from semirings import indexunary
 def selection(labels: Vector, ncols: int | None = None) -> Matrix:
     """Return S with S(i, labels(i)) = true.
 
-    For a vector u, the product uS adds up the values u(i) that have equal labels. For a vector v,
-    the product Sv looks up v(labels(i)) for each i. `labels` is a full Vector of integers from 0 to
-    `ncols` - 1. By default `ncols` is the size of `labels`.
+    For a vector u, the product uS adds up, for each label c, the values u(i) with labels(i) = c.
+    For a vector v, the product Sv looks up v(labels(i)) for each i. `labels` is a full Vector of
+    integers from 0 to `ncols` - 1. By default `ncols` is the size of `labels`.
     """
     ncols = labels.size if ncols is None else ncols
     return Matrix._of(perform("selection", indexing.selection, labels._read(), ncols))
@@ -49,10 +49,10 @@ def random_order(A: Matrix, seed: int) -> Vector:
 
 
 def number_values(x: Any) -> tuple[Any, int]:
-    """Return the rank of each value among the distinct values, and the number of distinct values.
+    """Return the rank of each value among the distinct values of x, and their number.
 
-    The smallest value has rank 0. `x` is a full Vector or a Matrix. The result has the same pattern
-    as `x` and the dtype INT64.
+    `x` is a full Vector or a Matrix. The ranks start at 0, for the smallest value. They have the
+    same pattern as `x` and the dtype INT64.
     """
     numbers, count = perform("number", ordering.number_values, x._read())
     return x._of(numbers), count

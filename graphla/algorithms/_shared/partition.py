@@ -1,4 +1,4 @@
-"""Read a partition of the vertices into communities."""
+"""Convert the user's partition of the vertices into communities to a vector of labels."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class ConvergenceError(GraphblasException, RuntimeError):
 def convergence_error(name: str, rounds: int, change: float, least: float) -> ConvergenceError:
     """Return the error for an iteration that has not converged after `rounds` rounds.
 
-    `change` is the change in the last round, which should have been less than `least`.
+    `change` is the change in the last round. The iteration converges if it is less than `least`.
     """
     return ConvergenceError(
         f"max_iter is {rounds}, but {name} still changed by {change:.3g} in the last, not by less "
@@ -49,7 +49,7 @@ def full(value: Any, n: int, dtype: Any = float) -> Vector:
 
 
 def as_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """Return `values`, a Vector or a mapping from vertex to value, as a Vector of size n.
+    """Convert `values`, which is a Vector or a mapping from vertex to value, to a Vector of size n.
 
     A vertex that is not in the mapping has no entry. If `dtype` is None, the dtype of the values is
     kept.
@@ -83,7 +83,7 @@ def as_full_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector
 def as_distribution(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
     """Return g / Σ g as a full vector, where g holds the given values.
 
-    The result adds up to 1. It is 0 where g has no entry.
+    The elements of the result add up to 1. An element is 0 if g has no entry there.
     """
     some = as_vector(name, values, n)
     total = some.reduce(monoid.plus).get(0)
@@ -111,11 +111,11 @@ def normalize(x: Vector) -> Vector:
 
 
 def scale_to_length_1(x: Vector) -> None:
-    """Divide x by √Σ x², unless x is 0."""
+    """Divide x by √Σ x² in place, unless x is 0; `normalize` returns a new vector instead."""
     length = math.sqrt(inner(x, x))
     if not 0.0 < length < math.inf:
-        # The sum of squares has overflowed or underflowed. So divide x by its largest absolute
-        # value before squaring.
+        # The sum of squares has overflowed or underflowed. Dividing x by its largest absolute value
+        # first prevents this.
         greatest = unary.abs(x).reduce(monoid.max).get(0.0)
         if 0.0 < greatest < math.inf:
             x << binary.truediv(x, greatest)

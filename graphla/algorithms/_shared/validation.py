@@ -45,7 +45,7 @@ PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 
 
 def is_loose(given: Any) -> bool:
-    """Return whether `given` is a GPU array, or a collection without indexing, such as a set."""
+    """Return whether `given` is a GPU array, or a collection that cannot be indexed (a set)."""
     if type(given) in PLAIN_TYPES:
         return False
     has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
@@ -101,7 +101,7 @@ def distinct(name: str, given: Any, n: int) -> np.ndarray:
 
 
 def one_of(name: str, value: Any, names: tuple[str, ...]) -> DataType:
-    """Return `value` as a dtype; raise an error if its name is not in `names`."""
+    """Convert `value` to a dtype; raise an error unless it is one of the dtypes in `names`."""
     try:
         dtype = lookup_dtype(value)
     except (TypeError, ValueError):
@@ -160,7 +160,7 @@ def count(name: str, value: Any, least: int) -> int:
 
 
 def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
-    """Return `value` as a float; raise an error if it is not from `low` to `high`."""
+    """Return `value` as a float; raise an error if it is not in the range [low, high]."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, not {value!r} ({type(value).__name__})")
     if not low <= float(value) <= high:
@@ -191,7 +191,7 @@ def signed_weights(A: Matrix, weight: bool | str | None) -> Matrix:
 
 
 def numbers(A: Matrix) -> None:
-    """Raise an error if a weight is NaN."""
+    """Check that all weights are numbers: raise an error if a weight is NaN."""
     if not A.nvals or not is_floating(A):
         return
     least = extent(A)[0]
@@ -206,7 +206,7 @@ def nonnegative(A: Matrix) -> None:
     """Raise an error if a weight is below 0 or NaN."""
     if A.dtype.name.startswith("U") or A.dtype == "BOOL" or not A.nvals:
         return
-    # The comparison is false if a weight is NaN, because the minimum is then NaN.
+    # extent(A)[0] is the smallest weight, or NaN if a weight is NaN. NaN >= 0 is false.
     if extent(A)[0] >= 0:
         return
     wrong = select.valuelt(A, 0).new()

@@ -39,7 +39,7 @@ def read(ebunch: Any, A: Matrix) -> Matrix:
 
 
 def count_common(N: Matrix, pairs: Matrix) -> Matrix:
-    """Return the number of common neighbors of each pair in `pairs`, even where it is 0.
+    """Return the number of common neighbors of each pair in `pairs`; pairs without any have 0.
 
     As a formula: C⟨pairs⟩ = N plus.pair Nᵀ.
     """
@@ -50,15 +50,16 @@ def count_common(N: Matrix, pairs: Matrix) -> Matrix:
 def sum_common(W: Matrix, N: Matrix, pairs: Matrix) -> Matrix:
     """Return the sum of W(u, w) over the common neighbors w of each pair u, v in `pairs`.
 
-    A pair without common neighbors has the sum 0. W has the pattern of N, which is symmetric, and
-    all entries of a column of W are equal. As a formula: C⟨pairs⟩ = W plus.first Nᵀ.
+    A pair without common neighbors has the sum 0. N is the symmetric pattern of the graph. W has
+    the same pattern, and all entries of a column of W are equal. As a formula: C⟨pairs⟩ = W
+    plus.first Nᵀ.
     """
     F = common_neighbors.orient_pairs(pairs, common_neighbors.degrees(N))
     return _at_pairs(plus_first["FP64"](W @ N.T).new(mask=F.S), pairs)
 
 
 def _at_pairs(found: Matrix, pairs: Matrix) -> Matrix:
-    """Return found(u, v), or else found(v, u), or else 0 as the entry of each pair (u, v)."""
+    """Return, for each pair (u, v), found(u, v) or found(v, u), or 0 if both are absent."""
     C = common_neighbors.pattern(pairs, found.dtype.np_type.type(0))
     # C⟨pairs⟩ += found(u, v), or found(v, u)
     C(pairs.S, binary.plus) << binary.first(found | found.T)

@@ -60,9 +60,9 @@ class SettleLabels:
 
     turns_of(k) returns the order of the vertices in round k, and a salt below 2^31 for each vertex.
     A vertex takes the label with the largest total weight in its row of W, and keeps its own label
-    if that has the largest weight. If several other labels tie, the salt decides: the special value
-    2^15 selects the largest of these labels, and any other salt the label with the largest hash of
-    label and salt.
+    if that has the largest weight. If several other labels tie, the salt of the vertex decides. The
+    reserved salt 2^15 selects the largest of these labels. Any other salt selects the label for
+    which a hash of the label and the salt is largest.
     """
 
     W: Any
@@ -127,7 +127,7 @@ class RefineCommunities:
     rounds = None
 
     def run(self) -> Any:
-        """Return the part of each vertex as a full Vector, or None if the device has no loop."""
+        """Return the part of each vertex as a full Vector, or None if there is no such loop."""
         stores = (x._read() for x in (self.L, self.out, self.into, self.start))
         return lift(self.L, perform("refine", self._refine, *stores))
 
@@ -151,7 +151,7 @@ class Mergers:
     most: int
 
     def run(self) -> Any:
-        """Return an array of pairs (u, v), or None if no compiled loop runs."""
+        """Return an array of pairs (u, v), or None if no compiled loop can be used."""
         stores = (x._read() for x in (self.D, self.out, self.into))
         return perform("merge", self._merge, *stores)
 

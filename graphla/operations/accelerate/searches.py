@@ -2,8 +2,8 @@
 
 Pull needs the columns of the matrix (CSC). The first search of a matrix checks whether its pattern
 is symmetric; if so, CSR serves both directions. Otherwise (in a directed graph) a search can only
-push until CSC exists. The matrix adds up the time that pull could have saved, and CSC is built once
-this sum exceeds the cost of building it.
+push until CSC exists. For each matrix, graphla adds up the time that pull could have saved. Once
+this sum exceeds the cost of building CSC, CSC is built.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _record_bfs(trace: list[Level], seconds: float) -> None:
 def record_levels(
     operation: str, semiring: str, what: str, trace: list[Level], seconds: float
 ) -> None:
-    """Record one event for each level or round in `trace`, or one event if `trace` is empty."""
+    """Record one event per level or round in `trace`; if there is none, one event that says so."""
     for k, level in enumerate(trace):
         reason = f"{what} {k}"
         record(Event(operation, semiring, level.direction, reason, *level[1:]))
