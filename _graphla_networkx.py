@@ -255,7 +255,7 @@ FUNCTIONS: dict[str, Function] = {
         "all_pairs",
         "forceatlas2_layout",
         "Rounding differences grow with each round, so the positions agree with those of NetworkX "
-        "only after few rounds.",
+        "only for the first few rounds.",
     ),
     # --- link prediction ------------------------------------------------------------------------
     "adamic_adar_index": Function("links.adamic_adar_index", "products"),
@@ -599,8 +599,8 @@ FUNCTIONS: dict[str, Function] = {
         "Among nodes whose votes are equal up to rounding, the first one is chosen.",
     ),
 }
-"""Maps each function's dispatch name in NetworkX to its entry. The entries are sorted by the module
-of the implementation, then by dispatch name."""
+"""Maps each function's dispatch name in NetworkX to its entry. The entries are grouped by the module
+of their implementation, and sorted by name within each group."""
 
 _AUTOCONFIG = {
     "NETWORKX_BACKEND_PRIORITY_ALGOS": "graphla",

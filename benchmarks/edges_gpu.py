@@ -45,7 +45,7 @@ def sources(A: Matrix) -> list[int]:
 
 
 def by_rows_alone(a: MatrixStore) -> MatrixStore:
-    """Return a copy of the matrix storage `a` that is not marked as symmetric."""
+    """Return storage for the same matrix, with the same arrays, that is not marked as symmetric."""
     r = a.csr
     return MatrixStore(a.device, a.dtype, r, Csr(r.nrows, r.ncols, r.indptr, r.indices, r.values))
 

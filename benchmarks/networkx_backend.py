@@ -324,9 +324,9 @@ def least_cpu_time(call: Callable[[], Any]) -> float:
 def dispatch(names: list[str]) -> list[dict[str, Any]]:
     """Compare calls on small graphs with and without a priority for graphla.
 
-    Print each call that graphla runs, if graphla takes more than twice as long as NetworkX and at
-    least 50 us longer. Print each call that `should_run` declines, if the declined call takes over
-    10 % and over 20 us longer than a call of plain NetworkX.
+    Print each call that graphla runs, if graphla takes more than twice as long as NetworkX and over
+    50 us longer. Print each call that `should_run` declines, if the declined call takes over 10 %
+    and over 20 us longer than a call of plain NetworkX.
     """
     print("CPU time of calls on small graphs that take too long under a priority for graphla")
     rows: list[dict[str, Any]] = []
