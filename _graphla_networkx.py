@@ -1,9 +1,9 @@
 """Describe the backend `graphla` to NetworkX.
 
 `import networkx` imports this module to read the description, so this module may import only the
-standard library. Its table lists the
-NetworkX functions that graphla supports. `graphla.networkx` imports the implementation of a
-function when the function is first called. The documentation and the tests read the same table.
+standard library. Its table lists the NetworkX functions that graphla supports. `graphla.networkx`
+imports the implementation of a function when the function is first called. The documentation and
+the tests read the same table.
 """
 
 from __future__ import annotations

@@ -372,8 +372,8 @@ def tolerance_of(case: Case) -> float:
     """Return the largest allowed relative difference of the results of a case.
 
     On the CPU the hand-written loop of PageRank uses each new rank already in the round that
-    computes the rank. Both versions stop when a round changes the ranks by at most t =
-    RANK_TOLERANCE in total. With d = DAMPING, each result then differs from the exact ranks by at
+    computes the rank. Let t be RANK_TOLERANCE and d be DAMPING. Both versions stop when a round
+    changes the ranks by at most t in total; each result then differs from the exact ranks by at
     most t * d / (1 - d).
     """
     if case.name.startswith("PageRank") and gl.config.device == "cpu":
