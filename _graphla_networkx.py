@@ -599,8 +599,8 @@ FUNCTIONS: dict[str, Function] = {
         "Among nodes whose votes are equal up to rounding, the first one is chosen.",
     ),
 }
-"""Maps each function's dispatch name in NetworkX to its entry. The entries are grouped by the module
-of their implementation, and sorted by name within each group."""
+"""Maps each function's dispatch name in NetworkX to its entry. The entries are grouped by the
+module of their implementation, and sorted by name within each group."""
 
 _AUTOCONFIG = {
     "NETWORKX_BACKEND_PRIORITY_ALGOS": "graphla",

@@ -269,7 +269,7 @@ def measure_alone(name: str, kind: str, m: int, device: str, limit: float) -> di
     The time is None if the first call takes longer than the limit. This call may compile code.
     """
     G = make_ours(kind, m, device)
-    vertices = range(make_ends(kind, m)[0])
+    vertices = range(len(G))
     args, kwargs = arguments(name, vertices)
     args = [G if each is vertices else each for each in args]
     function = getattr(backend, name)

@@ -68,11 +68,15 @@ def spanning_forest(
     """
     U = _upper_edges(A, ignore_nan)
     W = U if validation.weighs("weight", weight) else unary.one["BOOL"](U).new()
-    request = SpanningForest(W, bool(maximum))
-    T = accelerated(request, partial(definition, W, maximum=bool(maximum)))
+    T = find_forest(W, maximum=bool(maximum))
     # F = U⟨T⟩ ⊕ U⟨T⟩ᵀ; with weights, T already has the values of U
     F = T if W is U else U.dup(mask=T.S)
     return binary.any(F | F.T).new()
+
+
+def find_forest(U: Matrix, *, maximum: bool = False) -> Matrix:
+    """Return the entries of the upper triangular matrix U that are edges of a spanning forest."""
+    return accelerated(SpanningForest(U, maximum), partial(definition, U, maximum=maximum))
 
 
 def definition(U: Matrix, *, maximum: bool = False) -> Matrix:

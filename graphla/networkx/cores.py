@@ -81,10 +81,11 @@ def k_truss(G: Graph, k: float) -> NetworkXGraph:
     n = len(G)
     truss = by_rows(algorithms.k_truss(without_weights(G).matrix, max(ceil(k), 0)))
     indptr, columns = neighbor_lists(G)
-    # Encode each entry as one number. The entries of the truss are sorted.
+    # Encode each entry as one number. The entries of the truss are sorted, so that a binary search
+    # finds whether the truss contains an entry of the graph.
     entries = np.repeat(np.arange(n, dtype=np.int64), np.diff(indptr)) * n + columns
     kept = np.repeat(np.arange(n, dtype=np.int64), np.diff(truss.indptr)) * n + truss.columns
-    edges = np.isin(entries, kept)
+    edges = np.append(kept, n * n)[np.searchsorted(kept, entries)] == entries
     # As in NetworkX, nodes without edges are left out.
     return subgraph(G, nodes=np.diff(truss.indptr) > 0, edges=edges)
 

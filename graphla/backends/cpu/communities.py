@@ -297,7 +297,8 @@ def refine_communities(request: CommunityMoves) -> Array:
 
 @try_loops
 def contract(links: Csr, labels: Array, count: int) -> Csr:
-    """Merge all vertices with the same label into one vertex, and add up the weights of edges."""
+    """Merge all vertices with the same label into one vertex, and sum the weights of parallel
+    edges."""
     n, nvals = links.nrows, links.nvals
     threads = compiles(nvals // SIMPLE, size=n // SIMPLE)
     if not threads or links.values.dtype != np.float64:

@@ -7,35 +7,35 @@
 
 namespace graphla {
 
-/// POPULAR chooses the label with the largest sum of weights among v's neighbors; if several labels
-/// have the largest sum, the smallest of these labels. GAINING chooses the community c with the
-/// largest gain(c), or v's own community if no other community has a larger gain.
+/// POPULAR chooses the label with the largest sum of weights among v's neighbors; a tie goes to the
+/// smallest label. GAINING chooses the community c with the largest gain(c), or v's own community
+/// if no other community has a larger gain.
 enum Rule { POPULAR = 0, GAINING = 1 };
 
 constexpr i32 NOBODY = -1;  // means that there is no label
 constexpr int AT_ONCE = 4;  // number of loads in flight per lane while weights are summed by label
 
-/// The inputs of GAINING. gain(c) is the weight that links v to c, minus `factor` times
-/// (out(v)·into(c) + into(v)·out(c)). All sums exclude v itself. If the matrix is symmetric, `into`
-/// is the same array as `out`, and `intos` the same as `outs`.
+/// The inputs of GAINING. gain(c) = w(c) - factor · (out(v)·into(c) + into(v)·out(c)), where w(c)
+/// is the sum of the weights in v's row over the neighbors in c. All sums exclude v itself. If the
+/// matrix is symmetric, the pointers `into` and `out` are equal, and so are `intos` and `outs`.
 struct Gain {
   // `out` and `into`: weights of the edges out of and into each vertex. `outs` and `intos`: the
   // sums of these weights over the vertices of each community.
   const double *out, *into;
   const double *outs, *intos;
   double factor;
-  double margin;  // the gain of a move must exceed `margin` times (out(v) + into(v))
+  double margin;  // v moves only if its gain increases by more than margin · (out(v) + into(v))
 };
 
 /// The parameters that change from round to round.
 struct Step {
-  // For POPULAR: set to 1 if a label changes or, if all vertices may move in every round, if a
-  // label differs from the label two rounds ago.
+  // Used only by POPULAR. If all vertices may move in every round, a kernel sets *differs to 1 if a
+  // label differs from the label two rounds before. Otherwise it does so if a label changes.
   i64 *differs;
   double *inside;  // for GAINING: sum of the weights that link vertices to their own communities
-  u64 stream;      // the hash stream that gives each vertex its random word in this round
-  i64 half;        // a vertex may move if the highest bit of its word in the stream equals `half`;
-                   // if `half` is -1, all vertices may move
+  u64 stream;      // the hash stream from which each vertex draws its random word in this round
+  i64 half;        // which half of the vertices may move: those whose random word has the highest
+                   // bit `half`, or all vertices if `half` is -1
 };
 
 /// The vertices of a launch, and the data that all of them read.
@@ -44,7 +44,8 @@ template <class Offset> struct RowBatch {
   const i32 *rows;  // the vertices of the launch
   i64 count;
   const i32 *labels;
-  // On entry the labels that preceded `labels`; the kernels overwrite them with the new labels.
+  // On entry, this array holds the older labels that `labels` replaced. The kernels overwrite them
+  // with the new labels.
   i32 *next;
   Gain gain;
 };
@@ -60,14 +61,14 @@ template <class Score> struct Choice {
       label = name;
     }
   }
-  /// Replaces the choice of each lane by the best choice among all lanes of the warp.
+  /// Replaces the choice of each lane with the best choice among all lanes of the warp.
   DEVICE void meet_lanes() {
     for (int apart = WARP / 2; apart; apart /= 2) {
       const Score other = shuffle_xor(score, apart);
       meet(other, shuffle_xor(label, apart));
     }
   }
-  /// Replaces the choice of thread 0 by the best choice among all threads of the block. Every
+  /// Replaces the choice of thread 0 with the best choice among all threads of the block. Every
   /// thread must call this. `scores` and `labels` are scratch arrays in shared memory, with one
   /// element per warp. The caller may reuse these arrays as soon as the function returns.
   DEVICE void meet_threads(Score *scores, i32 *labels) {
@@ -101,8 +102,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
                   // is computed, and only for GAINING
   i64 begin, end;
   double out, into;
-  // Vertex v moves to another community only if the gain there exceeds this threshold. The
-  // threshold is 1e300 if v may not move. Otherwise it is -1e300 until `expect` sets it.
+  // Vertex v moves only to a community whose gain exceeds this threshold. If v may not move, the
+  // threshold is 1e300. Otherwise it is -1e300 until `expect` computes the actual threshold.
   double stay;
   Choice<Score> best;
 
@@ -120,9 +121,9 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       stay = may_move ? -1e300 : 1e300;
     }
   }
-  /// Loads the labels of the neighbors in entries `first`, `first` + `stride`, and so on. The label
-  /// is NOBODY after the end of the row and, under GAINING, for a self-loop. All loads are in
-  /// flight at the same time.
+  /// Sets labels[n] to the label of the neighbor in entry first + n * stride. Sets it to NOBODY if
+  /// this entry is after the end of the row or, under GAINING, if it is a self-loop. All loads are
+  /// in flight at the same time.
   template <int N> DEVICE void load_labels(i64 first, i64 stride, i32 (&labels)[N]) const {
     const i32 *__restrict__ indices = all.links.indices, *__restrict__ label_of = all.labels;
     i32 neighbors[N];
@@ -167,17 +168,17 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     const double intos = state.intos == state.outs ? outs : state.intos[c] - self * into;
     return linked - state.factor * (out * intos + into * outs);
   }
-  /// For GAINING, sets `stay`: v moves only to a community whose gain is larger. `own_sum` is the
-  /// weight that links v to its own community.
+  /// For GAINING, sets `stay`, the gain that another community must exceed, to the gain of v's own
+  /// community plus the margin. `own_sum` is the weight that links v to its own community.
   DEVICE void expect(Sum own_sum) {
     if constexpr (RULE == GAINING) {
       if (may_move) stay = gain(own, weight_of(own_sum)) + all.gain.margin * (out + into);
     }
   }
-  /// Makes the label `name` the choice of v if it is better than the best label so far. `sum` is
-  /// the sum of the weights that link v to vertices with this label. The gain of a community is at
-  /// most this weight. So if the weight does not exceed `stay`, the gain need not be computed, and
-  /// the totals of the community are not read.
+  /// Considers the label `name`: it becomes the choice of v if it is better than the best label so
+  /// far. `sum` is the sum of the weights that link v to vertices with this label. It is an upper
+  /// bound on the gain of the community. So if the weight does not exceed `stay`, the function
+  /// neither computes the gain nor reads the totals of the community.
   DEVICE void meet(i32 name, Sum sum) {
     if constexpr (RULE == POPULAR) {
       best.meet(sum, name);
@@ -231,7 +232,8 @@ template <class Sum> struct Table {
     find(label, slot);
     atomicAdd(&sums[slot], weight);
   }
-  /// Sets `slot` to the slot of the label. Returns whether this call took a free slot for it.
+  /// Sets `slot` to the index of the slot that holds `label`. If the table lacks the label, claims
+  /// a free slot. Returns true if this call claimed the slot.
   DEVICE bool find(i32 label, u32 &slot) {
     slot = first_slot(label);
     for (;;) {
@@ -263,9 +265,10 @@ DEVICE int bits_for(i64 entries) {
   return bits;
 }
 
-/// Adds the weights of a part of a row to a hash table, by the labels of the neighbors. Each lane
-/// reads the entries `first` + lane, `first` + lane + `step`, and so on. Lanes with the same label
-/// first add up their weights, and then update the table once. Whole warps must call this.
+/// Adds the weights of a part of a row to a hash table that is keyed by the labels of the
+/// neighbors. Each lane reads the entries `first` + lane, `first` + lane + `step`, and so on. Lanes
+/// with the same label first add up their weights, and then update the table once. Whole warps must
+/// call this.
 template <class Row, class Sum>
 DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
   for (i64 base = first; base < row.end; base += AT_ONCE * step) {

@@ -47,12 +47,12 @@ class Layout:
 
     thread_entries: int = 4  # maximum number of entries in a row that one thread reads
     table_entries: int = 256  # maximum number of entries in a row that one warp reads
-    # number of threads in a block in which each warp reads one row
+    # number of threads per block in the kernels that read one row per warp
     table_block: int = 128
     # maximum number of threads in a block that reads one row
     long_block: int = 256
     part: int = 1024  # number of entries in a part of a hub's row
-    part_bits: int = 11  # log2 of the number of slots of a part's table
+    part_bits: int = 11  # the hash table of a part has 2^part_bits slots
     # number of threads in a block that reads one part of a hub's row
     hub_block: int = 256
 
@@ -62,7 +62,7 @@ LAYOUT = Layout()
 
 @dataclass(frozen=True, slots=True)
 class CommunitiesTuning:
-    """The maximum number of entries of a row in each class of rows, and the memory for hubs.
+    """The limits that divide rows into classes by length, and the memory for hubs.
 
     A hub is a vertex whose row has more than `block_entries` entries. Its row is cut into parts,
     which many blocks read.
@@ -79,9 +79,9 @@ class CommunitiesTuning:
 
 TUNING = CommunitiesTuning()
 LONG_PARTS = ((8, 128), (4, 128), (2, LAYOUT.long_block), (1, LAYOUT.long_block))
-"""Long rows are processed by several kernel launches, in order of increasing row length. There is a
-pair (divisor, threads) for each launch, which processes rows with up to `block_entries` / divisor
-entries, in blocks of `threads` threads. Each row has a hash table, and all tables of a launch have
+"""Long rows are processed by several kernel launches, in order of increasing row length. Each pair
+(divisor, threads) describes one launch: its rows have at most `block_entries` / divisor entries,
+and its blocks have `threads` threads. Each row has a hash table, and all tables of a launch have
 the same size."""
 
 
@@ -134,12 +134,14 @@ def propagate_labels(
 ) -> Array:
     """Return the labels after at most `rounds` rounds.
 
-    If `stream_of` is given, each round has two halves: first the vertices whose random bit is 1 may
-    change, then the other vertices. Otherwise all vertices change at once.
+    stream_of(k) is the hash stream of round k, which gives each vertex a random bit. A round then
+    has two halves: in the first half only the vertices with bit 1 may change their labels, and in
+    the second half only the other vertices. If `stream_of` is None, all vertices change at once.
     """
     if links.nvals and is_iso(links.values) and not float(links.values[0]):
-        # If all weights are equal and stored once, the kernels count entries instead of adding
-        # weights. That would be wrong if the common weight is 0, so store a 0 for each entry.
+        # If one stored weight is shared by all entries, the kernels count entries instead of adding
+        # weights. With the common weight 0 this gives wrong sums, so store a separate 0 for each
+        # entry.
         links = replace(links, values=xp.zeros(links.nvals, links.values.dtype))
     now, other = labels.copy(), labels.copy()  # `other` will hold the labels of the next round
     if not links.nvals:
@@ -158,16 +160,17 @@ def propagate_labels(
             _run(launches, STEP(differs=differs, inside=None, stream=stream, half=half))
             now, other, launches, others = other, now, others, launches
         if not number(differs):
-            # Without halves, the labels now equal those of two rounds ago, so all further rounds
-            # would alternate between `other` and `now`.
+            # If all vertices change at once, `now` equals the labels of two rounds ago. So further
+            # rounds would only alternate between `other` and `now`.
             return now if stream_of or (rounds - k) % 2 else other
     return now
 
 
 def move_communities(request: CommunityMoves) -> Array:
-    """Return the community of each vertex after rounds in which about half of the vertices move.
+    """Return the community of each vertex after at most the requested number of rounds.
 
-    A vertex may move in a round if the highest bit of its hash word is set.
+    In a round, only the vertices whose hash word has its highest bit set may move. These are about
+    half of the vertices.
     """
     links, out, into, rounds = request.links, request.out, request.into, request.rounds
     assert rounds is not None
@@ -206,15 +209,18 @@ def settle_labels(
     turns_of: Callable[[int], tuple[Array, Array]],
     rounds: int,
 ) -> None:
-    """Return None: this backend has no kernel that changes the vertices one after another."""
+    """Return None, because this backend has no kernel that changes the vertices one after
+    another."""
 
 
 def refine_communities(request: CommunityMoves) -> None:
-    """Return None: this backend leaves the refinement to the products in `algorithms.leiden`."""
+    """Return None, so that `algorithms.leiden` refines the communities with matrix products
+    instead."""
 
 
 def contract(links: Csr, labels: Array, count: int) -> Csr:
-    """Merge all vertices with the same label into one vertex, and add up the weights of edges."""
+    """Merge all vertices with the same label into one vertex, and sum the weights of parallel
+    edges."""
     rows, columns = labels[rows_of(links)], labels[links.indices]
     return build_matrix(count, count, rows, columns, links.values, binary.plus["FP64"])
 

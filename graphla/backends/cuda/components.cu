@@ -3,11 +3,11 @@
 // Sutton, T. Ben-Nun and A. Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph
 // Sampling*, 2018).
 //
-// The kernels run in the order below, and report nothing to the host. The kernels may skip the row
-// of a vertex in the largest component: an edge that leaves this component is also found in the row
-// of its other end. So rows are skipped only if each edge is stored in the rows of both of its
-// ends. This holds for a symmetric matrix, and for the rows of a matrix together with those of its
-// transpose.
+// The kernels run in the order below, and report nothing to the host. If each edge is stored in the
+// rows of both of its ends, the kernels skip the rows of the vertices in the sample's largest
+// component: an edge between this component and another vertex is also found in the row of the
+// other vertex. This condition holds for a symmetric matrix, and for the rows of a matrix together
+// with those of its transpose. Otherwise no row is skipped.
 #include "components.cuh"
 
 namespace graphla {
@@ -49,7 +49,7 @@ template <class Op> __global__ void shorten(i64 n, i32 *parent) {
 }
 
 /// Finds the most frequent root among the sampled vertices. Stores the root in the low word of
-/// `largest`, and its count in the high word. Only one block is launched.
+/// `largest`, and its count in the high word. The grid must have a single block.
 template <class Op>
 __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
   constexpr int SAMPLES = ComponentsTuning::samples;  // number of sampled vertices, one per thread
@@ -64,7 +64,7 @@ __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest
   if (lane() == 0) atomicMax(largest, best);
 }
 
-/// Returns whether v now belongs to the component that was the largest one in the sample.
+/// Returns whether v is now in the same component as the root that `find_largest` stored.
 DEVICE bool is_inside(i32 *parent, i32 v, u64 largest) {
   if (!(largest >> 32)) return false;
   const i32 root = i32(u32(largest)), above = load_relaxed(&parent[v]);

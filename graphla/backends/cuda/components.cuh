@@ -1,8 +1,8 @@
 // Union-find without locks: each vertex points to a parent, and trees are hooked onto each other.
 //
-// parent[v] is a vertex in v's component; it is at most v and never increases. So there is no
-// cycle, and the root of a tree is its smallest vertex. Loads are relaxed: an outdated parent is
-// still an ancestor.
+// parent[v] is a vertex in v's component; it is at most v and never increases. Therefore the
+// parents contain no cycle, and the root of a tree is its smallest vertex. Relaxed loads suffice,
+// because a parent that is out of date is still an ancestor.
 #ifndef GRAPHLA_COMPONENTS
 #define GRAPHLA_COMPONENTS
 #include "collectives.cuh"
@@ -18,8 +18,8 @@ DEVICE i32 root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// Returns a parent that v had at some point during this launch. The load may be served by the L1
-/// cache, so that threads do not all wait for the same root.
+/// Returns a parent that v had at some point during this launch. The load may hit the L1 cache.
+/// This avoids contention for the parents of roots that many threads read.
 DEVICE i32 old_parent_of(const i32 *parent, i32 v) {
 #ifdef GRAPHLA_SIMULATOR
   return load_relaxed(&parent[v]);

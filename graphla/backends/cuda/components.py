@@ -23,10 +23,10 @@ class ComponentsTuning:
     samples: int = 1024
     longest: int = 256  # maximum number of entries in a row that is not divided into parts
     part: int = 512  # number of entries in a part of a long row
-    # The sampled edges are joined in three stages, each of which processes further vertices. `few`
-    # is the number of vertices in the first stage.
+    # The sampled edges are joined in three stages. The first stage processes the first `few`
+    # vertices.
     few: int = 1 << 12
-    more: int = 1 << 17  # number of vertices in the first two of the three stages together
+    more: int = 1 << 17  # total number of vertices in the first two stages
 
 
 TUNING = ComponentsTuning()
@@ -45,8 +45,8 @@ def components(out: Csr, into: Csr | None) -> Array:
 
     launch("hook_first", *rows, count, parent, widths=(offset,))
     launch("shorten", count, parent)
-    # If all vertices were joined at once, many threads would wait for the root of the largest
-    # component. So a few vertices are joined first; this hooks most trees onto that root.
+    # Joining all vertices in one launch would make many threads contend for the root of the largest
+    # component. So a few vertices are joined first, which hooks most trees onto that root.
     cuts = (0, *(cut for cut in (tuning.few, tuning.more) if cut < n), n)
     join = _load("join_sampled", offset)
     for first, last in pairwise(cuts):

@@ -7,8 +7,8 @@
 
 namespace graphla {
 
-/// Sets keys[k] to the key of (rows[k], columns[k]). Sets *falls = 1 unless the keys are strictly
-/// ascending.
+/// Sets keys[k] to the key of (rows[k], columns[k]). Sets *falls to 1 if any key is less than or
+/// equal to the previous key.
 template <class Op, class Row, class Column, class Key>
 __global__ void pack_places(const Row *rows, const Column *columns, int bits, Key *keys, i64 count,
                             i64 *falls) {
@@ -36,7 +36,7 @@ __global__ void pack_transposed(const Offset *indptr, const i32 *indices, i64 nr
   }
 }
 
-/// Sets *falls = 1 unless the keys are strictly ascending.
+/// Sets *falls to 1 if any key is less than or equal to the previous key.
 template <class Op, class Key>
 __global__ void look_for_falls(const Key *keys, i64 count, i64 *falls) {
   bool fell = false;
@@ -57,18 +57,18 @@ template <class Offset> DEVICE void add_offset(Offset *at, i64 change) {
   else atomicAdd((u32 *)at, u32(change));
 }
 
-/// Records that the entries of row `row` begin at position p, and that the entries of row `before`
-/// end there. Once all rows are recorded, sizes[i + 1] is the number of entries of row i: the
-/// position where the row ends minus the position where it begins. The running sum of `sizes` is
-/// the array indptr.
+/// Records that the entries of row `row` begin at position p, and that the entries of `before`, the
+/// preceding nonempty row, end there. For each row i, sizes[i + 1] accumulates end - begin: this
+/// call subtracts p for `row` and adds p for `before`. After all calls, sizes[i + 1] is the number
+/// of entries of row i, and the running sum of `sizes` is the array indptr.
 template <class Offset> DEVICE void begin_row(Offset *sizes, i64 before, i64 row, i64 p) {
   if (before >= 0) add_offset(sizes + before + 1, p);
   add_offset(sizes + row + 1, -p);
 }
 
 /// Processes each run of equal keys in the sorted array `keys`. Writes the column of the key to
-/// `indices`. Unless `starts` is null, writes the position of the first key of the run to `starts`.
-/// Unless `sizes` is null, stores the number of runs in each row in `sizes` (see begin_row).
+/// `indices`. If `starts` is not null, writes the position of the first key of the run to `starts`.
+/// If `sizes` is not null, counts the runs in each row (see begin_row).
 template <class Op, class Key, class Offset>
 __global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bits, i64 runs,
                             i32 *indices, i64 *starts, Offset *sizes) {
@@ -85,8 +85,8 @@ __global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bit
   });
 }
 
-/// Writes the column of each key to `indices`, and stores the number of keys in each row in `sizes`
-/// (see begin_row). The keys are sorted and all different.
+/// Writes the column of each key to `indices`, and counts the keys in each row in `sizes` (see
+/// begin_row). The keys are sorted and all different.
 template <class Op, class Key, class Offset>
 __global__ void unpack_keys(const Key *keys, i64 count, int bits, i32 *indices, Offset *sizes) {
   const Key low = (Key(1) << bits) - 1;
@@ -137,7 +137,8 @@ template <class Op> __global__ void count_flags(const bool *flags, i64 size, i64
   count_chosen(size, counts, [=](i64 i) { return flags[i]; });
 }
 
-/// Lists the entries of a bitmap: the index of each set flag and, if EACH_VALUE, its value.
+/// Lists the entries of a bitmap: writes the index of each set flag to `indices` and, if EACH_VALUE
+/// is true, its value to `listed`.
 template <class Op, class Stored, bool EACH_VALUE>
 __global__ void list_flags(const bool *flags, const Stored *values, i64 size, const i64 *ends,
                            i32 *indices, Stored *listed) {
@@ -147,8 +148,8 @@ __global__ void list_flags(const bool *flags, const Stored *values, i64 size, co
   });
 }
 
-/// Writes entries into a bitmap: sets present[indices[k]] = true and, if EACH_VALUE, stores the
-/// value.
+/// Writes entries into a bitmap: sets present[indices[k]] = true and, if EACH_VALUE is true, stores
+/// the value.
 template <class Op, class Stored, bool EACH_VALUE>
 __global__ void spread_entries(const i32 *indices, const Stored *values, i64 count, bool *present,
                                Stored *spread) {
@@ -166,7 +167,7 @@ __global__ void count_columns(const i32 *indices, i64 count, Offset *sizes) {
     add_offset(sizes + indices[k] + 1, 1);
 }
 
-/// Moves entries to the transpose. Entry k of the transpose is entry order[k] of the matrix.
+/// Writes the entries of the transpose. Entry k of the transpose is entry order[k] of the matrix.
 template <class Op, class Stored>
 __global__ void move_entries(const i64 *order, const i32 *rows, const Stored *values, i64 count,
                              i32 *indices, Stored *moved) {

@@ -1,6 +1,7 @@
 """Conversions between formats: sorted, sparse and bitmap vectors. Kernels: convert.cu.
 
-When `to_sparse` converts a bitmap, the host waits for the number of entries, unless it knows it.
+When `to_sparse` converts a bitmap whose number of entries is unknown on the host, the host waits
+for this number.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from graphla.compilers.declarations import enumeration
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso, known
 
 MERGE_PRICE = 1 << 22
-"""The fixed cost of merging sparse vectors (launches and one or two waits). The unit is the cost of
-writing an entry."""
+"""The fixed cost of merging sparse vectors, in units of the cost of writing one entry. It covers
+the kernel launches and the one or two times that the host waits."""
 CHUNK = enumeration("choose.cuh", "ChunkShape").CHUNK
 """Number of consecutive items that one warp processes."""
 
@@ -40,17 +41,19 @@ def full(size: int, value: Any, dtype: Any) -> Array:
     """Return a new array of `size` elements that are all equal to `value`."""
     array = xp.ndarray(size, dtype)
     if array.dtype.kind == "f" and value == 0 and np.signbit(value):
-        width = array.dtype.itemsize  # `fill` would store 0.0 instead of -0.0
+        # store the bits of -0.0 as an integer, because `fill(-0.0)` stores 0.0
+        width = array.dtype.itemsize
         array.view(f"u{width}").fill(1 << (8 * width - 1))
     else:
-        array.fill(value)  # `xp.full` would take twice as long
+        array.fill(value)  # takes half as long as `xp.full`
     return array
 
 
 UnownedMemory: Any = xp.cuda.memory.UnownedMemory
 _constants: dict[tuple[int, str, bytes], tuple[Array, tuple[Stamp, ...], Array]] = {}
-"""The data of `repeat`, keyed by GPU, dtype and bytes of the value: an array with one element, its
-stamps, and the iso array that was requested last.
+"""The data of `repeat`, keyed by GPU, dtype and bytes of the value: an array with one element, the
+stamps that a stream must wait for before it reads the element, and the iso array that was requested
+last.
 
 The memory of the arrays is never freed, because any stream may be reading it.
 """
@@ -59,7 +62,7 @@ MOST_CONSTANTS = 1024
 
 
 def repeat(value: Any, size: int) -> Array:
-    """Return `size` copies of a NumPy scalar, as an iso array, which must not be written.
+    """Return `size` copies of a NumPy scalar as an iso array, which callers must not modify.
 
     An iso array stores one element for all its positions. The array is cached, so if the same value
     was requested before, no kernel is launched.
@@ -74,9 +77,9 @@ def repeat(value: Any, size: int) -> Array:
         one = full(1, value, value.dtype)
         if len(_constants) >= MOST_CONSTANTS:
             return repeat_value(one, size)
-        # The stamp has an event already, so it stays valid after its stream has been destroyed. If
-        # another thread has stored its array first, keep that array, because any stream may be
-        # reading it.
+        # `add_stamp` records an event at once, so the stamp stays valid after the stream has been
+        # destroyed. If another thread has stored an entry for this key first, use that entry,
+        # because any stream may be reading its array.
         found = _constants.setdefault(key, (one, add_stamp(()), repeat_value(one, size)))
     one, stamps, array = found
     wait_for(stamps)
@@ -96,8 +99,8 @@ def owns(array: Array) -> bool:
 
     The result is False for a view and for an array that was imported from another library.
 
-    Several arrays may use the same allocation without referring to each other. So the references to
-    the allocation are counted as well.
+    Two arrays may share an allocation although neither refers to the other. So this function also
+    counts the references to the allocation.
     """
     if array.base is not None or is_iso(array) or isinstance(array.data.mem, UnownedMemory):
         return False
@@ -168,7 +171,7 @@ def to_bitmap(v: AnyVector) -> BitmapVector:
 
 
 def chunks(items: int) -> int:
-    """Return the number of blocks in a grid that has one warp for every CHUNK items."""
+    """Return the grid size, in blocks, for a kernel in which one warp processes each chunk."""
     return blocks(-(-items // CHUNK) * WARP)
 
 
@@ -178,11 +181,11 @@ def room_for_counts(items: int) -> Array:
 
 
 def room_for_values(a: Any, count: int) -> tuple[Array, Any, bool]:
-    """Return an array for `count` values that a kernel copies from the matrix or vector `a`.
+    """Allocate an array for `count` values that a kernel copies from the matrix or vector `a`.
 
-    The result is a tuple: the array, the argument for the kernel, and whether the kernel must write
-    values. If `a` is iso-valued, the array already contains the value, and the argument is NULL.
-    Otherwise the argument is the array.
+    Return the array, the argument for the kernel, and whether the kernel must write values. If `a`
+    is iso-valued, the array already contains the value, and the argument is NULL. Otherwise the
+    argument is the array.
     """
     if is_iso(a.values):
         return repeat_iso(a.values, count), NULL, False
@@ -197,7 +200,7 @@ def repeat_iso(values: Array, count: int) -> Array:
 
 
 def add_up_sizes(sizes: Array) -> None:
-    """Replace row sizes by their running sums, which are the array `indptr` of a CSR matrix.
+    """Replace row sizes with their running sums, which are the array `indptr` of a CSR matrix.
 
     `sizes` contains 0, followed by the size of each row.
     """

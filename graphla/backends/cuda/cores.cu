@@ -4,24 +4,26 @@
 // left[v] is v's degree: the number of edges from v to vertices that are not removed yet. Once v is
 // removed, left[v] is v's core number. A level begins with a pass that lists the remaining vertices
 // and queues the rows of the vertices with degree k. Then each round reads the rows of the vertices
-// that the previous round removed: see edge_queue.cuh. The low word of a queue item counts the
-// entries that precede its row in the round; the high word is the position of the row's first entry
-// in the matrix, minus this count. Within a round, each warp also processes some of the vertices
-// that it has removed itself, so that a chain of removals does not wait for barriers. The order of
-// removals within a level does not matter.
+// that the previous round removed. The file edge_queue.cuh describes the rounds and the queue. Let
+// b be the number of entries that precede a queued row in the round, and p the position of the
+// row's first entry in the matrix. The low word of the row's queue item is b, and the high word is
+// p - b. So entry e of the round is at position e + (p - b) in the matrix. Within a round, each
+// warp also processes some of the vertices that it has removed itself, so that a chain of removals
+// does not wait for barriers. The order of removals within a level does not matter.
 //
-// Invariant: left[v] >= k for every remaining vertex. left[v] falls below k only for a short time,
-// until the thread that subtracted too much undoes the subtraction.
+// Invariant: left[v] >= k for every remaining vertex. It is violated only for a moment: a thread
+// that lowers left[v] below k adds 1 again.
 #include "edge_queue.cuh"
 
 namespace graphla {
 
 constexpr int AHEAD = 4;  // number of row entries that a lane reads at a time
-constexpr int STEPS = 8;  // number of vertices that a lane reads at a time in a pass
+constexpr int STEPS = 8;  // number of vertices that a lane loads at once in `pass`
 constexpr i64 TILE = STEPS * WARP;
 constexpr u32 OWN_ROWS = 16;     // capacity of a warp's own list, in rows
 constexpr u32 OWN_LONGEST = 32;  // maximum number of entries in each row of a warp's own list
-// This bit is set in a position that refers to the columns of the matrix instead of its rows.
+// Flag in a position: if it is set, the position is in b_indices (columns), otherwise in a_indices
+// (rows).
 constexpr u32 OF_COLUMNS = u32(1) << 31;
 
 /// A warp's own list, in shared memory: rows of vertices that the warp has removed and processes
@@ -32,7 +34,8 @@ struct Own {
   u32 count;
 };
 
-/// The position and the length of a vertex's row and, if columns are read, of its column.
+/// Position and length of a vertex's row (a_...) and of its column (b_...). If columns are not
+/// read, the length of the column is 0.
 struct RowsOfVertex {
   u32 a_place = 0, a_entries = 0, b_place = 0, b_entries = 0;
 
@@ -50,7 +53,7 @@ template <class Offset> struct Peeling {
   i32 *left;      // the degree of each vertex, which becomes its core number
   i32 *lists;     // two lists of up to n remaining vertices, for even and for odd levels
   u64 *queue;     // items for rows and columns, ordered by round
-  u32 own_edges;  // a warp reads about this many entries per round from its own list
+  u32 own_edges;  // in each round, a warp stops reading its own list after about this many entries
 
   DEVICE RowsOfVertex rows_of(bool goes, i32 v) const {
     RowsOfVertex rows;
@@ -64,8 +67,8 @@ template <class Offset> struct Peeling {
     return rows;
   }
 
-  /// Queues the rows of all lanes. The round's queue begins at position `begin`. The whole warp
-  /// must call this.
+  /// Each lane passes the row and the column of one vertex, or nothing. Queues them for all warps.
+  /// The round's queue begins at position `begin`. The whole warp must call this.
   DEVICE void push(const RowsOfVertex &rows, u64 begin, u64 *queued) const {
     const u64 mine = u64(rows.count()) << 32 | rows.entries();
     if (!__any_sync(ALL_LANES, mine != 0)) return;
@@ -77,9 +80,9 @@ template <class Offset> struct Peeling {
       queue[slot] = u64(rows.b_place - (ends + rows.a_entries)) << 32 | (ends + rows.a_entries);
   }
 
-  /// Adds the rows of each lane to the warp's own list if the rows are short and fit in the list;
-  /// otherwise queues the rows. The round's queue begins at position `begin`. The whole warp must
-  /// call this.
+  /// Each lane passes the row and the column of one vertex, or nothing. Adds them to the warp's own
+  /// list if they are short and fit in the list; otherwise queues them for all warps. The round's
+  /// queue begins at position `begin`. The whole warp must call this.
   DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
     const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0,
               after = own.count + warp_inclusive_sum(mine);
@@ -98,7 +101,7 @@ template <class Offset> struct Peeling {
   }
 
   /// Visits the elements i to i + TILE - 1 of `from`, the list of remaining vertices. If `from` is
-  /// null, all vertices remain, and the function visits the vertices with these numbers. Queues the
+  /// null, all vertices remain, and the function visits the vertices i to i + TILE - 1. Queues the
   /// rows of the vertices with degree k, and lists the vertices with larger degrees in `to`.
   /// Returns the smallest degree of a vertex that this lane has listed. The whole warp must call
   /// this.
@@ -176,8 +179,9 @@ template <class Offset> struct Peeling {
     peel_own(k, own, next, queued);
   }
 
-  /// Lowers the degree of each vertex v[step] that has not been removed; -1 stands for no vertex.
-  /// Lists or queues the rows of vertices whose degree falls to k. The whole warp must call this.
+  /// Lowers the degree of each vertex v[step] that has not been removed; v[step] = -1 means no
+  /// vertex. If the degree of a vertex falls to k, adds its rows to the warp's own list or to the
+  /// queue. The whole warp must call this.
   DEVICE void remove_edges(const i32 (&v)[AHEAD], i32 k, Own &own, u64 next, u64 *queued) const {
     u32 stands = 0, goes = 0;
 #pragma unroll
@@ -238,8 +242,8 @@ template <class Offset> struct Peeling {
   }
 };
 
-/// Computes all core numbers. The first word of `launch.control` counts the tickets of barriers.
-/// Three `RoundCounts` follow this word.
+/// Computes all core numbers. The first word of `launch.control` is the ticket counter of the grid
+/// barriers. Three `RoundCounts` follow this word.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(WIDEST_BLOCK, 1)
     peel_cores(Launch launch, Peeling<Offset> peeling, u32 alone_edges) {

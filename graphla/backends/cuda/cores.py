@@ -26,12 +26,12 @@ class CoresTuning:
     more blocks would slow down the barriers."""
 
     block: int = WIDEST_BLOCK  # number of threads per block
-    # One block alone processes each round with at most this many entries.
+    # A round with at most this many entries is processed by a single block.
     alone_edges: int = 1024
     own_edges: int = 4096
-    """A vertex that a warp removes may cause further removals in the same round. The warp processes
-    the rows of these further vertices itself until it has read about this many entries. It queues
-    the remaining rows for all warps."""
+    """When a warp removes vertices, the degrees of other vertices may fall to k in the same round.
+    The warp processes the rows of these vertices itself until it has read about this many entries.
+    It queues the remaining rows for all warps."""
 
 
 TUNING = CoresTuning()

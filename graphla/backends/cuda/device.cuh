@@ -1,14 +1,14 @@
 // Definitions that every kernel uses: types, stored values, loads, and thread numbers.
 //
-// This file includes neither CUDA nor C++ library headers. So kernels compile ten times faster, and
-// the tests' simulator (GRAPHLA_SIMULATOR) can run the same source on the CPU.
+// This file includes neither CUDA nor C++ library headers. As a result, kernels compile ten times
+// faster, and the simulator of the tests (GRAPHLA_SIMULATOR) can run the same source on the CPU.
 #ifndef GRAPHLA_DEVICE
 #define GRAPHLA_DEVICE
 #include "prelude.cuh"
 
 #ifndef GRAPHLA_SIMULATOR
-// Kernels declare shared memory only with these macros. So the simulator can put each array on the
-// heap, where it detects stores beyond the ends of the array.
+// Kernels declare shared memory only with these macros. This lets the simulator put each array on
+// the heap, where it detects stores beyond the ends of the array.
 #define SHARED(type, name, count) __shared__ type name[count]
 #define SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
 #define DEVICE __device__ __forceinline__
@@ -19,8 +19,8 @@
 // CALL: a function that is compiled once and called, so that a kernel with many calls compiles
 // faster. If the parts of a program are compiled separately, each part has its own copy.
 // LINKED: like CALL, but all parts share one copy (see `Loading` in compilers/cuda.py).
-// ARGUMENT: a parameter of a kernel whose address is taken. It is not copied, because it is
-// constant.
+// ARGUMENT: marks a kernel parameter whose address the kernel takes. The compiler needs no local
+// copy of the parameter, because it is constant for the grid.
 #ifdef GRAPHLA_SIMULATOR
 #define CALL inline
 #define LINKED inline
@@ -49,7 +49,7 @@ typedef unsigned long long u64;
 enum WarpShape { WARP_LANES = 32 };
 constexpr int WARP = WARP_LANES;
 
-/// Threads per block: the default, and the number for the widest blocks.
+/// Numbers of threads per block: BLOCK_THREADS is the default, and WIDEST_BLOCK is the maximum.
 enum BlockShape { BLOCK_THREADS = 256, WIDEST_BLOCK = 1024 };
 
 constexpr u32 ALL_LANES = 0xffffffffu;
@@ -73,8 +73,9 @@ template <> struct is_float<double> {
   static constexpr bool value = true;
 };
 
-/// Converts a value to another type as `astype` does. A float that becomes an integer saturates at
-/// the bounds of the integer type, and NaN becomes 0.
+/// Converts a value to another type, as the method `astype` of the library does. In a conversion
+/// from a float to an integer type, a value outside the range of the type becomes the nearest
+/// bound, and NaN becomes 0.
 template <class To, class From> DEVICE To convert(From x) {
   if constexpr (is_same<To, bool>::value) {
     return x != From(0);
@@ -89,8 +90,8 @@ template <class To, class From> DEVICE To convert(From x) {
   }
 }
 
-/// Loads *p with a hint that it is not read again soon, so that it does not displace other data
-/// from the caches.
+/// Loads *p, with a hint to the caches that *p will not be read again soon and should not displace
+/// other data.
 template <class T> DEVICE T load_once(const T *p) {
 #ifdef GRAPHLA_SIMULATOR
   return *p;
@@ -116,7 +117,8 @@ template <class To, class From, int KEPT> struct Values {
     else if constexpr (KEPT == ISO) return convert<To>(at[0]);
     else return convert<To>(at[k]);
   }
-  /// Like operator[], for kernels that read each value only once.
+  /// Like operator[], for values that the kernel reads only once: they should not stay in the
+  /// caches.
   DEVICE To once(i64 k) const {
     if constexpr (KEPT == EACH) return convert<To>(load_once(&at[k]));
     else return (*this)[k];
@@ -126,8 +128,8 @@ template <class To, class From, int KEPT> struct Values {
 // --- matrices ---------------------------------------------------------------------------------
 
 /// A CSR matrix, passed to kernels by value (see `csr` in launch.py). Row i consists of the entries
-/// indptr[i] to indptr[i + 1] - 1. Copy a pointer to a local `const T *__restrict__` so that the
-/// compiler uses ld.global.nc for its loads.
+/// indptr[i] to indptr[i + 1] - 1. To make the compiler load through a pointer with ld.global.nc, a
+/// kernel must copy the pointer to a local variable of type `const T *__restrict__`.
 template <class Offset, class Stored = i8> struct Csr {
   const Offset *indptr;  // nrows + 1 offsets
   const i32 *indices;    // the column of each entry
@@ -139,7 +141,7 @@ template <class Offset, class Stored = i8> struct Csr {
   DEVICE i64 end(i64 row) const { return i64(indptr[row + 1]); }
 };
 
-// --- loads and stores that race on purpose ----------------------------------------------------
+// --- loads and stores with intended data races ------------------------------------------------
 
 #ifndef GRAPHLA_SIMULATOR
 template <class T> DEVICE T load_relaxed(const T *p) { return *(const volatile T *)p; }
@@ -149,9 +151,9 @@ using simulator::load_relaxed;
 using simulator::store_relaxed;
 #endif
 
-/// Loads *p, possibly from the multiprocessor's own cache, so the result may be as old as the start
-/// of the kernel. Use this function where either the old or the new value is acceptable;
-/// load_relaxed bypasses that cache.
+/// Loads *p, possibly from the L1 cache of the multiprocessor. So the result may be any value that
+/// *p had since the start of the kernel; use this function only where all of them are acceptable.
+/// In contrast, load_relaxed bypasses the L1 cache.
 template <class T> DEVICE T load_cached(const T *p) {
 #ifndef GRAPHLA_SIMULATOR
   return *p;

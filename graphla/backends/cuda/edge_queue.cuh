@@ -1,11 +1,11 @@
 // Rounds over a queue of rows in one launch. Warps share the entries of all queued rows evenly, and
-// queue the rows of the next round. Block 0 runs rounds with few entries alone, with its own
-// barrier.
+// queue the rows of the next round. Consecutive rounds with few entries are run by block 0 alone,
+// with block barriers instead of grid barriers between them.
 //
 // The high word of a queue item holds a row, in a format that each kernel defines. The low word
-// holds the number of entries in the rows that precede it in the round. The number of rows and the
-// number of their entries also share one word, with the rows in the high half, so one atomic
-// operation reserves the positions of the rows and of their entries.
+// holds the number of entries in the preceding rows of the round. The counter of a round also has
+// two halves: the high half counts the queued rows, and the low half counts their entries. So one
+// atomic addition reserves both the positions of new rows and the positions of their entries.
 //
 // The counts of round r are in slot r % 3. In round r, blocks read the counts of round r - 1, add
 // to those of round r, and reset those of round r + 1 to zero.
@@ -18,9 +18,10 @@ namespace graphla {
 DEVICE u32 rows_in(u64 queued) { return u32(queued >> 32); }
 DEVICE u32 entries_in(u64 queued) { return u32(queued); }
 
-/// Adds the counts `mine` of all lanes to *queued. Each count holds a number of rows in its high
-/// half and the number of entries in these rows in its low half. Returns the sum before this lane's
-/// contribution. The whole warp must call this.
+/// Adds the counts `mine` of all lanes to *queued. The high half of each count is a number of rows,
+/// and the low half is the number of entries in these rows. Returns the value of *queued just
+/// before this lane's count is added; counts are added in the order of the lanes. The whole warp
+/// must call this.
 DEVICE u64 claim_rows(u64 *queued, u64 mine) {
   const u64 sum = warp_inclusive_sum(mine);
   u64 first = 0;
@@ -32,15 +33,15 @@ DEVICE u64 claim_rows(u64 *queued, u64 mine) {
 /// order.
 struct ItemFinder {
   const u64 *items;
-  u32 rows, low;  // number of items; the next entry to look up is in item `low` or a later one
+  u32 rows, low;  // `rows`: number of items; `low`: the first item that may contain the next entry
 
-  /// Finds the item of entry `from`: the last item that begins at or before this entry.
+  /// Starts at entry `from`: sets `low` to the item that contains this entry.
   DEVICE ItemFinder(const u64 *queue, u32 count, u32 from) : items(queue), rows(count) {
     low = partition_point(u32(1), count, [&](u32 k) { return u32(queue[k]) <= from; }) - 1;
   }
 
-  /// Returns the index of the item of entry `at` + lane. The whole warp must call this; `at`
-  /// increases by 32 from call to call.
+  /// Returns the index of the item that contains entry `at` + lane. The whole warp must call this.
+  /// From call to call, `at` must increase by 32.
   DEVICE u32 next(u32 at) {
     const u32 e = at + u32(lane()), after = low + 1 + u32(lane());
     const u32 starts = after < rows ? u32(items[after]) : ~u32(0);
@@ -69,8 +70,9 @@ struct Share {
 /// The counts of a round, in control memory.
 struct RoundCounts {
   u64 queued;  // high half: number of rows in the next round; low half: number of their entries
-  u64 alive;   // number of vertices that no round has removed yet
-  /// Bitwise complement of the smallest remaining value, so that atomicMax finds the minimum.
+  u64 alive;   // number of vertices that have not been removed yet
+  /// Bitwise complement of the smallest degree of a remaining vertex, so that atomicMax finds the
+  /// minimum.
   u64 lowest;
   u64 at;  // the queue position that block 0 reached when it worked alone
 };
@@ -83,7 +85,7 @@ struct Rounds {
   StopFlag stop;
   RoundCounts *slots;
   u64 *own;
-  u32 alone_edges;  // block 0 alone runs rounds of at most this many entries
+  u32 alone_edges;  // maximum number of entries in a round that block 0 runs alone
   u32 warps, warp;  // number of warps in the grid; index of this warp
   u32 turn = 0;
   bool leaves = false, wishes = false;
@@ -105,8 +107,9 @@ struct Rounds {
   }
 
   /// Runs rounds until a round queues no rows. walk(at, rows, share, counter) processes one share
-  /// of a round whose rows begin at position `at` of the queue. after(at, rows) returns the
-  /// position where the next round begins. Returns the position after the last round.
+  /// of a round. The round's `rows` items begin at position `at` of the queue; `counter` counts the
+  /// rows and entries that are queued for the next round. after(at, rows) returns the position of
+  /// the next round's first item. Returns the position after the items of the last round.
   template <class Walk, class After> DEVICE u64 run(u64 queued, u64 at, Walk walk, After after) {
     while (queued && !leaves) {
       const bool is_alone = entries_in(queued) <= alone_edges;

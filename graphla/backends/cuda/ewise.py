@@ -2,8 +2,8 @@
 
 Kernels: ewise_union.cu, ewise_intersect.cu.
 
-The host waits once, for the number of positions at which both operands have an entry. It does not
-wait if the operands share their index arrays or if one operand is empty.
+The host waits once, for the number of positions at which both operands have an entry. The host does
+not wait if both operands use the same index arrays, or if one operand is empty.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) ->
     """Return the union of a and b.
 
     Where a has an entry x and b has an entry y, the value is op(x, y). Where only one operand has
-    an entry, the value is that entry. But if a fill value for the other operand is given (`left`
-    for a, `right` for b), the fill value stands in for the missing entry.
+    an entry, the value is that entry. The optional fill values replace missing entries: where only
+    b has an entry y, the value is op(left, y), and where only a has an entry x, the value is op(x,
+    right).
     """
     return merge(a, b, op, op.return_type.np_type, left, right)
 
@@ -65,9 +66,10 @@ def merge(
     left: Any = None,
     right: Any = None,
 ) -> V:
-    """Return the union with values of `dtype`, as in `union`.
+    """Return the union of a and b, with values of type `dtype`.
 
-    If op is None, b's value is used where both operands have an entry, and fill values are ignored.
+    The parameters are as in `union`. But if op is None, the value is y where both operands have an
+    entry, and the fill values are ignored.
     """
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
@@ -104,7 +106,7 @@ def merge(
 
 
 def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
-    """Return op(x, y) at each position where a has an entry x and b has an entry y."""
+    """Return the intersection of a and b: op(x, y) where a has an entry x and b has an entry y."""
     dtype = op.return_type.np_type
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
@@ -174,8 +176,9 @@ def _walk(a: Any, b: Any) -> tuple[Any, ...]:
 def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
     """For each entry of a, search b for an entry at the same position.
 
-    Return three arrays: for each entry of a, the position of the match in b; one bit per entry of a
-    for whether there is a match; and the number of matches per word of these bits.
+    Return three arrays. The first contains, for each entry of a, the position of the match in b.
+    The second contains one bit per entry of a, which is set if there is a match. The third contains
+    the number of set bits in each word of the second array.
     """
     bits, ends = room_for_flags(a.nvals)
     a_indptr, nrows, a_indices, where, offset = places(a)
@@ -221,7 +224,8 @@ def _values_of_one(
 ) -> Array:
     """Return the values of the union of a and an operand without entries.
 
-    They are a's values: combined with `fill` by op if both are given, otherwise cast to `dtype`.
+    If `op` and `fill` are given, op combines each value of a with `fill`. Otherwise the values of a
+    are cast to `dtype`.
     """
     if fill is None or op is None:
         return cast_values(a.values, dtype)

@@ -1,18 +1,18 @@
 // Element-wise operations on dense vectors (bitmap or full). If both operands have an entry at an
 // index, the result has op(x, y) there. If only one operand has an entry, an intersection has no
-// entry; a union has this entry or, if a fill value is given, op of the entry and the fill value.
-// Other kernels combine each entry of a sparse vector with the value of a dense vector at the same
-// index. Each thread strides over indices or entries.
+// entry there. A union then contains this entry; if fill values are given, op combines the entry
+// with the fill value of the other operand. Other kernels combine each entry of a sparse vector
+// with the value of a dense vector at the same index. Each thread strides over indices or entries.
 #include "rows.cuh"
 
 namespace graphla {
 
 enum How { INTERSECTION = 0, UNION = 1, FILLED_UNION = 2 };
 
-/// Combines two dense vectors a and b. A_MAY and B_MAY tell whether a and b may lack entries; a
-/// false flag in `a_present` or `b_present` then marks a missing entry. If the result may lack
-/// entries, the kernel stores the flags of the result in `present` and adds the number of its
-/// entries to *counter, which must initially be zero.
+/// Combines two dense vectors a and b. A_MAY is true if a may lack entries; then a false flag in
+/// `a_present` marks a missing entry. B_MAY and `b_present` have the same meaning for b. If the
+/// result may lack entries, the kernel stores the flags of the result in `present` and adds the
+/// number of its entries to *counter, which must initially be zero.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool A_MAY, bool B_MAY, int HOW>
 __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_values,
                               const bool *__restrict__ b_present, const B *b_values,

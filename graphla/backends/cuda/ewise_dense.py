@@ -27,11 +27,12 @@ INTERSECTION, UNION, FILLED_UNION = enumeration("ewise_dense.cu", "How")
 def combine(
     v: AnyVector, w: AnyVector, op: TypedBinaryOp, how: str, left: Any = None, right: Any = None
 ) -> AnyVector:
-    """Return the union or intersection (`how`) under op of two vectors; at least one is dense.
+    """Return the union or the intersection of two vectors, at least one of which is dense.
 
-    In a union, an entry that only one operand has is returned unchanged. If fill values are given,
-    this entry is combined with `left` if the left operand lacks it, or with `right` if the right
-    operand lacks it. Give both fill values or neither.
+    `how` is "union" or "intersection". Where both operands have an entry, op combines them. In a
+    union, an entry x that only v has becomes op(x, right), and an entry y that only w has becomes
+    op(left, y). Without fill values, x and y remain unchanged. The caller gives both fill values or
+    neither.
     """
     if how == "intersection":
         if isinstance(v, SparseVector):

@@ -2,10 +2,10 @@
 //
 // For each entry of the operand with fewer entries, the first kernel searches the other operand for
 // an entry at the same position. In a matrix it searches the same row. In a vector each block
-// searches only between the first and the last index of its own entries. A flag per entry records
-// whether the search was successful. The number of flags set before an entry is the entry's
-// position in the result, so a second kernel can move each entry independently of all others.
-// Entries are divided evenly among the threads, regardless of the lengths of rows. All indices are
+// searches only between the first and the last index of its own entries. One flag per entry records
+// whether the search was successful. The position of an entry in the result is the number of set
+// flags before the entry. So a second kernel can write each entry of the result independently of
+// the others. All threads process equally many entries, however long the rows are. All indices are
 // sorted and unique.
 #include "flags.cuh"
 #include "rows.cuh"
@@ -28,7 +28,7 @@ __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_c
       if constexpr (WHERE == BY_ROWS) {
         rows = spread_rows(a_indptr, nrows, begin, end, span);
       } else {
-        __syncthreads();  // other threads may still be reading the previous `span`
+        __syncthreads();  // wait for threads that still read the previous contents of `span`
         const int warp = warp_in_block();
         if (warp < 2) {
           const i64 place =

@@ -3,16 +3,17 @@
 //
 // The kernels use the merge path algorithm (merge_path.cuh). The items of the merge are the entries
 // of a and of b; if two items have equal indices, a's item comes first. The merge is cut into tiles
-// with equal numbers of items, regardless of how the items of a and b alternate and how long the
-// rows are. First, each block merges the indices of a tile in shared memory, a few items per
-// thread. For each item it records two flags: whether the item is from a, and whether it is
-// dropped. An item of b is dropped if an item of a has the same index. The running counts of these
-// flags tell where item number d of the merge comes from, and where it goes:
+// with equal numbers of items, however the items of a and b alternate, and however long the rows
+// are. First, each block merges the indices of a tile in shared memory, a few items per thread. For
+// each item it records two flags: whether the item is from a, and whether it is dropped. An item of
+// b is dropped if an item of a has the same index. The running counts of these flags tell where
+// item number d of the merge comes from, and where it goes:
 //   p = number of a's items before d; if d is from a, it is entry p of a,
 //   q = d - p; if d is from b, it is entry q of b,
 //   position in the result = d - number of dropped items before d.
-// So the second pass can process each item independently of all others. An entry of a has an equal
-// entry in b if the next item is dropped. The indices of a, and those of b, are sorted and unique.
+// So the second pass can process each item independently of all others. If item d is from a and
+// item d + 1 is dropped, both operands have an entry at this index. The indices of a, and those of
+// b, are sorted and unique.
 #include "merge_path.cuh"
 #include "rows.cuh"
 
@@ -21,19 +22,19 @@ namespace graphla {
 constexpr int MERGE_THREADS = BLOCK_THREADS;
 enum MergeShape {
   MERGE_TILE = 4096,  // number of items in a tile; a position in a tile fits in 16 bits
-  MOVES = 2           // number of items that a thread copies to the result per step
+  MOVES = 2           // number of items that a thread loads before it writes their results
 };
 constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // number of items of a tile per thread
-constexpr int PARTS = 1024;    // up to this many row starts of a tile are kept in shared memory
+constexpr int PARTS = 1024;                        // capacity of `kept`, in row starts of a tile
 constexpr u32 NO_INDEX = ~0u;  // larger than every index; marks the end of a row
 
 /// The result of the first pass over a merge: two flags per item, and counts of these flags. Word k
 /// of `of_a`, `dropped` and `within` describes items 32 k to 32 k + 31. A bit of `of_a` is set if
 /// the item is from a, and a bit of `dropped` is set if the item is dropped. A word of `within`
-/// contains two 16-bit counts of the items of the tile that precede its 32 items: the number of a's
-/// items, and the number of dropped items. For each tile, `starts` contains the number of a's items
-/// before the tile, and `ends` the number of dropped items from the start of the merge to the end
-/// of the tile.
+/// describes the items of the tile that precede item 32 k: its lower 16 bits are the number of
+/// these items that are from a, and its upper 16 bits are the number of dropped ones. For each
+/// tile, `starts` contains the number of a's items before the tile, and `ends` the number of
+/// dropped items from the start of the merge to the end of the tile.
 struct Notes {
   u32 *of_a;  // the start of three arrays with `words` words each: of_a, dropped, within
   i64 words;
@@ -57,8 +58,8 @@ struct Notes {
   }
 };
 
-/// A cut of the merge before an item: the row of the item, and the number of entries of each
-/// operand before it.
+/// A position in the merge, between two items: the row of the next item, and the numbers of entries
+/// of a and of b that precede this item.
 struct Cut {
   i64 row, a, b;
 };
@@ -72,10 +73,11 @@ template <int WHERE, class Offset> struct Both {
   const i32 *b_indices;
   i64 b_count, nrows;
 
-  /// Returns the first item of row i.
+  /// Returns the number of the first item of row i.
   DEVICE i64 begin(i64 i) const { return i64(a_indptr[i]) + i64(b_indptr[i]); }
 
-  /// Returns the row of item d, one of first..last. It is the last row that begins at or before d.
+  /// Returns the row of item d, which must be one of the rows `first` to `last`: the last row whose
+  /// first item is at or before d.
   DEVICE i64 row_of(i64 first, i64 last, i64 d) const {
     const i64 others = last - first;
     return first + merge_split(others, others, others,
@@ -100,7 +102,7 @@ template <int WHERE, class Offset> struct Both {
   /// Writes the cuts before and after the tile that begins at item `begin`. Every thread of the
   /// block must call this.
   DEVICE void block_cuts(i64 begin, Cut *cuts) const {
-    __syncthreads();  // until here, threads may still read the cuts of the previous tile
+    __syncthreads();  // wait for threads that still read the cuts of the previous tile
     const int warp = warp_in_block();
     if (warp < 2) {
       const Cut cut = warp_cut(warp ? least(begin + MERGE_TILE, a_count + b_count) : begin);
@@ -110,8 +112,8 @@ template <int WHERE, class Offset> struct Both {
   }
 
   /// Loads the indices between two cuts into index(1), index(2), ...: first those of a, then those
-  /// of b. index(0) is the preceding index of a, if that is in the same row. Every thread of the
-  /// block must call this.
+  /// of b. Sets index(0) to the index of the entry of a before the cut `from`, or to NO_INDEX if
+  /// that entry belongs to another row. Every thread of the block must call this.
   template <class Index> DEVICE void block_load(const Cut &from, const Cut &to, Index index) const {
     const i32 *__restrict__ of_a = a_indices + from.a, *__restrict__ of_b = b_indices + from.b;
     const int a_items = int(to.a - from.a), items = a_items + int(to.b - from.b);
@@ -122,8 +124,8 @@ template <int WHERE, class Offset> struct Both {
     index(0) = from.a > row_begin ? u32(a_indices[from.a - 1]) : NO_INDEX;
   }
 
-  /// Returns where row i begins, counted from the cut `from`, as two 16-bit numbers. The lower half
-  /// is the number of a's entries between the cut and the row; the upper half is the number of b's
+  /// Returns the distance from the cut `from` to the start of row i, as two 16-bit numbers: the
+  /// lower half is the number of a's entries in between, and the upper half is the number of b's
   /// entries. A row that begins before `from` or after the cut `to` is treated as if it began at
   /// that cut.
   DEVICE u32 part(const Cut &from, const Cut &to, i64 i) const {
@@ -133,10 +135,10 @@ template <int WHERE, class Offset> struct Both {
   }
 };
 
-/// Writes the flags of the items of a tile to `notes`, in words of 32 flags; GROUP threads compute
-/// each word. Also writes two counts for each word: the numbers of a's items and of dropped items
-/// that precede these 32 items in the tile. Returns the number of dropped items in the tile. Every
-/// thread of the block must call this.
+/// Writes the words of a tile to `notes`: 32 flags from GROUP threads make up each word. Each
+/// thread passes the flags of its ITEMS items: `mine` (the item is from a) and `equals` (the item
+/// is dropped). `start` is the number of a's items in the tile before the thread's items. Returns
+/// the number of dropped items in the tile. Every thread of the block must call this.
 DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 start,
                        int *scratch) {
   int all = 0;
@@ -168,8 +170,8 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
   SHARED(int, scratch, MERGE_THREADS / WARP + 1);
   // The array `padded` has three parts: the last index of `a` before the tile (or NO_INDEX, if that
   // index belongs to another row), the indices of `a` in the tile, and the indices of `b` in the
-  // tile. Adjacent threads access elements that are ITEMS elements apart. For vectors, unused
-  // elements are inserted, so that these accesses use different banks of shared memory.
+  // tile. The positions that adjacent threads read are about ITEMS elements apart. For vectors, one
+  // unused element follows every 32 elements to avoid bank conflicts between these reads.
   const auto index = [&](int n) -> u32 & { return padded[WHERE == BY_ROWS ? n : n + n / WARP]; };
   SHARED(u32, kept, WHERE == BY_ROWS ? PARTS + 1 : 1);
   const i64 stride = i64(gridDim.x) * MERGE_TILE;
@@ -186,8 +188,9 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
     const auto part = [&](int n) { return keeps ? kept[n] : both.part(from, to, from.row + n); };
     __syncthreads();
     const int first = least(int(threadIdx.x) * ITEMS, items);
-    // Returns the index of the row that contains item d of the tile. Items and rows are numbered
-    // from the first ones of the tile. The caller guarantees that the result is at least n.
+    // Returns the number of the row that contains item d of the tile. Items and rows are numbered
+    // from the start of the tile. The search starts at row n, so item d must not be in an earlier
+    // row.
     const auto row_of = [&](int n, int d) {
       const int others = int(rows) - 1 - n;
       return n + merge_split(others, others, others, [&](int k, int) {
@@ -243,7 +246,8 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
 /// where the other operand has an entry.
 enum Fill { NO_FILL = 0, FILL_RIGHT = 1, FILL_LEFT = 2 };
 
-/// Returns the result for an entry x that only a has, or an entry y that only b has.
+/// Returns the value of the union where only one operand has an entry: `alone_left` for an entry x
+/// of a, and `alone_right` for an entry y of b.
 template <class Op, int FILL, class A>
 DEVICE typename Op::Z alone_left(A x, typename Op::Y right, i64 i, i64 j) {
   if constexpr (FILL & FILL_RIGHT) return Op::accumulate(x, right, i, j);

@@ -1,9 +1,9 @@
-// Extract: C(p, q) = A(rows[p], columns[q]). Each thread computes one entry of the result, so the
-// lengths of the rows do not matter.
+// Extract: C(p, q) = A(rows[p], columns[q]). Each thread computes single entries of the result, so
+// the work is balanced however long the rows are.
 //
 // The rows are selected first: one kernel computes the offsets of the result, and another moves the
-// entries. Then the columns are selected: an entry is copied to each q for which columns[q] is its
-// column. A binary search in the sorted columns finds q.
+// entries. Then the columns are selected: an entry in column j is copied to every q with columns[q]
+// = j. A binary search for j in the sorted list of selected columns finds these q.
 #include "rows.cuh"
 
 namespace graphla {
@@ -17,8 +17,8 @@ __global__ void sizes_of_rows(const Offset *indptr, const i64 *rows, i64 count, 
   }
 }
 
-/// Moves entries. Entry k of the result, in row p, is entry indptr[rows[p]] + (k - new_indptr[p])
-/// of A.
+/// Copies the entries of the selected rows. If entry k of the result is in row p, it is a copy of
+/// entry indptr[rows[p]] + (k - new_indptr[p]) of A.
 template <class Op, class Offset, class NewOffset, class Stored, bool EACH_VALUE>
 __global__ void gather_rows(const Offset *indptr, const i32 *indices, const Stored *values,
                             const i64 *rows, i64 nrows, const NewOffset *new_indptr, i64 count,
@@ -37,7 +37,7 @@ __global__ void gather_rows(const Offset *indptr, const i32 *indices, const Stor
   }
 }
 
-/// Sets counts[k] to the number of times that `columns` contains the column of entry k.
+/// Sets counts[k] to the number of times that the column of entry k occurs in `columns`.
 template <class Op>
 __global__ void count_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
                               i64 *counts) {
@@ -59,10 +59,10 @@ __global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *e
     new_indptr[i] = NewOffset(indptr[i] == 0 ? 0 : ends[indptr[i] - 1]);
 }
 
-/// Writes, for each entry r of the result, its column, and the position k in A of the entry from
-/// which it is copied. An entry of A is copied once for each time that its column is selected.
-/// ends[k] is the number of copies of entries 0 to k, so k is the first position for which ends[k]
-/// > r.
+/// Entry r of the result is a copy of some entry k of A. Writes the column of entry r to
+/// new_indices[r], and k to sources[r]. An entry of A is copied once for each time that its column
+/// is selected. ends[k] is the total number of copies of entries 0 to k. So k is the smallest
+/// number for which ends[k] > r.
 template <class Op>
 __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
                              const i64 *order, const i64 *ends, i64 total, i32 *new_indices,
@@ -91,8 +91,9 @@ __global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i
   }
 }
 
-/// Sets *result = 2 k + 1 if entry k of a row (of the vector, if indptr is null) has index `key`,
-/// or 2 k if an entry with that index would be inserted before entry k.
+/// Searches a row of a matrix for column `key` or, if indptr is null, a vector for index `key`. If
+/// entry k matches, sets *result = 2 k + 1. Otherwise sets *result = 2 k, where k is the position
+/// at which an entry for `key` would be inserted.
 template <class Op, class Offset>
 __global__ void find_place(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key,
                            i64 *result) {
@@ -104,8 +105,8 @@ __global__ void find_place(const Offset *indptr, i64 row, const i32 *indices, i6
 
 /// Looks up the entry in row `row` and column `key` of a matrix or, if `indptr` is null, the entry
 /// at index `key` of a vector. If the entry exists, sets answer[0] to 1 and answer[1] to its value;
-/// otherwise sets answer[0] to 0. If the vector is dense, `indices` is null. If it is not a bitmap,
-/// `present` is null.
+/// otherwise sets answer[0] to 0. `indices` is null for a dense vector, and `present` is null for
+/// everything except a bitmap.
 template <class Op, class Offset, class Word>
 __global__ void read_element(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key,
                              const bool *present, const Word *values, i64 step, u64 *answer) {

@@ -39,9 +39,9 @@ class ExtractTuning:
     """Tuning parameter that decides how the extracted columns are looked up."""
 
     few_columns: int = 16
-    """Normally the column of each entry is looked up in the sorted list of extracted columns. If
-    the extracted columns are distinct but not in order, and are at least 1 / few_columns of all
-    columns, it is faster to use a table with an element for every column."""
+    """Normally a binary search in the sorted list of extracted columns finds the column of each
+    entry. But a table with one element per column of the matrix is faster if the extracted columns
+    are distinct, not in ascending order, and at least 1 / few_columns of all columns."""
 
 
 TUNING = ExtractTuning()
@@ -67,10 +67,10 @@ def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
 
 
 def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-    """Return the position in storage of the entry at index i, or at row i and column j. Also return
-    whether the entry exists.
+    """Search for the entry at index i of a vector or at row i and column j of a matrix. Return its
+    position in the arrays, and whether the entry exists.
 
-    If the entry does not exist, the position is the one where it would be inserted.
+    If the entry does not exist, the position is the one at which it would be inserted.
     """
     result, is_matrix = counter(), isinstance(a, Csr)
     indptr, offset = (a.indptr, a.indptr.dtype) if is_matrix else (NULL, np.dtype(np.int32))  # pyright: ignore
@@ -130,7 +130,11 @@ def _extract_rows(a: Csr, rows: Array) -> Csr:
 
 
 def _extract_columns(a: Csr, columns: Array) -> Csr:
-    """Return C(i, q) = A(i, columns[q]): copy the entries of A, then sort each row of C by q."""
+    """Return C(i, q) = A(i, columns[q]).
+
+    The entries of A are copied in their order in A. Unless `columns` is strictly increasing, each
+    row of C is then sorted by q.
+    """
     asked = columns.size
     if not a.nvals or not asked:
         none = xp.zeros(a.nrows + 1, xp.int32)

@@ -1,6 +1,6 @@
-// Flags of entries, and the number of set flags before each entry. A word holds 32 flags. For each
-// word, there is a count of the flags that are set in this word and all words before it. Words and
-// counts together take 3/8 of a byte per entry.
+// Flags of entries, and the number of set flags before each entry. A word holds 32 flags. A second
+// array contains, for each word, the number of set flags in this word and all previous words.
+// Together the two arrays take 3/8 of a byte per entry.
 #ifndef GRAPHLA_FLAGS
 #define GRAPHLA_FLAGS
 #include "device.cuh"
@@ -12,7 +12,8 @@ struct Flagged {
   const i64 *__restrict__ ends;  // ends[w]: number of set flags in words 0..w
 
   DEVICE bool at(i64 k) const { return (bits[k / WARP] >> (k % WARP)) & 1; }
-  /// Returns the number of flagged entries among 0..k - 1; k may equal the number of entries.
+  /// Returns the number of flagged entries among the entries 0 to k - 1. The argument k is at most
+  /// the total number of entries.
   DEVICE i64 before(i64 k) const {
     const u32 word = bits[k / WARP], from_here = ~0u << (k % WARP);
     return ends[k / WARP] - __popc(word & from_here);

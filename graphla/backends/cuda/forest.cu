@@ -2,11 +2,11 @@
 // edge that leaves the tree. It hooks trees along these edges, and shortens the paths to the roots.
 // Between rounds the host drops the edges inside a tree.
 //
-// The edges are the entries of an upper triangular matrix. Each edge is stored as its row and its
-// position among the entries, which determines the column and the weight. Edges are ordered by
-// weight, and edges of equal weight by position, so no two edges are equal. label[v] is the root of
-// v's tree. best[r] is the smallest key of an edge that leaves the tree of root r, or ~0 if no edge
-// leaves it.
+// The edges are the entries of an upper triangular matrix. An edge is represented by its row and by
+// the position of its entry, which gives the column and the weight. Edges are ordered by weight,
+// and edges of equal weight by position. So the order is strict. label[v] is the root of v's tree.
+// best[r] is the smallest key of an edge that leaves the tree of root r, or ~0 if no edge leaves
+// it.
 #include "collectives.cuh"
 
 namespace graphla {
@@ -55,8 +55,8 @@ __global__ void find_least(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// Sets first[r] to the smallest position of an edge that leaves the tree of root r and has the key
-/// best[r].
+/// Among the edges with key best[r] that leave the tree of root r, finds the smallest position, and
+/// stores it in first[r].
 template <class Op, class Offset, class T>
 __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restrict__ places,
                            i64 edges, const i32 *__restrict__ indices, const T *__restrict__ values,
@@ -74,8 +74,8 @@ __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restric
 
 /// Each root r hooks onto the tree at the other end of its smallest edge, and flags the edge. If
 /// two roots have the same smallest edge, the smaller root does not hook. The position of r's edge
-/// is `first[r] & bits`: either first[r] is the position itself, or the lower half of first[r] is
-/// the position.
+/// is `first[r] & bits`. If keys are wide, first[r] is this position, and `bits` has all bits set.
+/// Otherwise first[r] is a key whose lower half is the position, and `bits` selects this half.
 template <class Op, class Offset>
 __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
                            const i32 *__restrict__ indices, const u64 *__restrict__ first, u64 bits,

@@ -21,10 +21,10 @@ NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @dataclass(frozen=True, slots=True)
 class ForestTuning:
-    """The number of edges below which a 64-bit key can hold both the weight and the position of an
-    edge."""
+    """The limit on the number of edges for keys of 64 bits that hold both a weight and a
+    position."""
 
-    narrow: int = 1 << 32  # from this many entries on, 32 bits do not hold all positions
+    narrow: int = 1 << 32  # the positions of fewer than this many entries fit in 32 bits
 
 
 TUNING = ForestTuning()

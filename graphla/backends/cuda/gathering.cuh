@@ -1,15 +1,15 @@
-// The functions that all pull kernels share, however they divide the rows among threads. They
-// compute the terms of a segment of a row, keep values of u in shared memory, and fold the terms in
-// the order of the entries.
+// Functions for all pull kernels, independent of how a kernel divides the rows among threads. They
+// compute the terms of a segment of a row, and fold the terms in the order of the entries. They
+// also copy selected values of u to shared memory.
 #ifndef GRAPHLA_GATHERING
 #define GRAPHLA_GATHERING
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// Where the fold of a row ends. AT_LAST: at the last entry, or at the monoid's terminal value.
-/// AT_FIRST: at the first term, which is the result. AT_PRESENCE: at the first term, because only
-/// the presence of the result is needed and not its value.
+/// When the fold of a row ends. AT_LAST: after the last entry, or once the fold equals the monoid's
+/// terminal value. AT_FIRST: after the first term, which is then the result. AT_PRESENCE: after the
+/// first term, because only the presence of the result is needed, not its value.
 enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
 
 /// How u is stored. IN_BITMAP: a presence flag and a value per index. IN_FULL: a value per index.
@@ -18,8 +18,8 @@ enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
 /// value is loaded together with its flag. MAYBE_FULL requires AT_LAST.
 enum Held { IN_BITMAP = 0, IN_FULL = 1, WITH_HUBS = 2, MAYBE_FULL = 3 };
 
-/// Values of the vector u in shared memory. Slot s holds u[tags[s] * slots + s], which is a valid
-/// element for every s. The number of slots, `slots`, is a power of two.
+/// Values of the vector u in shared memory. There are `slots` = 2^bits slots. Slot s holds
+/// u[tags[s] * slots + s]. This index is within the bounds of u for every s.
 template <class U> struct Hubs {
   const U *values = nullptr;
   const u16 *tags = nullptr;
@@ -87,7 +87,7 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
     }
     return fold_of(mine, 0);
   } else {
-    // All lanes can be folded: the fold of a lane without a term is the monoid's identity.
+    // In a lane without a term, `sum` is the monoid's identity, so every lane can be folded.
     for (int delta = 1; delta < WARP; delta *= 2) {
       const typename Op::Z after = shuffle_down(mine.sum, delta);
       if (lane() % (2 * delta) == 0) mine.sum = Op::add(mine.sum, after);
@@ -151,8 +151,8 @@ struct Rows {
 
   /// Folds the first `few` entries of a row with one thread. Adjacent threads read different rows,
   /// so their loads are far apart in memory and slow. Therefore the thread stops as soon as further
-  /// terms cannot change the result (`is_settled`). If the row has at most BATCH entries, the
-  /// thread reads all of them at once instead, because that takes less time than the test.
+  /// terms cannot change the result (`is_settled`). But if the row has at most BATCH entries, the
+  /// thread reads all of them without this test, which would take longer than the additional loads.
   DEVICE void fold_few(Fold<Op> &fold, Offset begin, int few, i64 row) const {
     int from = 0;
     if constexpr (MAY_SETTLE) {
@@ -165,9 +165,9 @@ struct Rows {
       fold_batch<1, BATCH>(fold, begin, from, few, row);
   }
 
-  /// Folds up to COUNT entries of the segment that starts at entry `begin` and has `length`
-  /// entries. Relative to `begin`, these are the entries `from`, `from` + STEP, and so on. `length`
-  /// fits in an int.
+  /// A segment of a row starts at entry `begin` and has `length` entries, fewer than 2^31. This
+  /// function folds up to COUNT of its entries: those at the offsets `from`, `from` + STEP, `from`
+  /// + 2 * STEP, and so on from `begin`.
   template <int STEP, int COUNT>
   DEVICE void fold_batch(Fold<Op> &fold, Offset begin, int from, int length, i64 row) const {
     i32 k[COUNT];
@@ -221,8 +221,8 @@ struct Rows {
   }
 
   /// Folds one whole row for each lane whose bit in the mask `owners` is set. Each row has at most
-  /// GROUP * BATCH entries. A group of lanes folds each row, so that a warp has several rows in
-  /// flight. Every lane must call this, with its own row.
+  /// GROUP * BATCH entries. A group of GROUP lanes folds one row, so that the warp processes WARP /
+  /// GROUP rows at the same time. Every lane must call this and passes its own row.
   DEVICE void fold_by_groups(Fold<Op> &fold, u32 owners, Offset begin, int length, i32 row) const {
     constexpr int GROUP = 8, ROWS = WARP / GROUP;
     while (owners) {
@@ -238,7 +238,7 @@ struct Rows {
       const int its_length = shuffle(length, mine), its_row = shuffle(row, mine);
       Fold<Op> part;
       fold_batch<GROUP, BATCH>(part, its_begin, lane() % GROUP, is_mine ? its_length : 0, its_row);
-      // All lanes can be folded: the fold of a lane without a term is the monoid's identity.
+      // In a lane without a term, `sum` is the monoid's identity, so every lane can be folded.
 #pragma unroll
       for (int delta = 1; delta < GROUP; delta *= 2) {
         const typename Op::Z after = shuffle_down(part.sum, delta);
@@ -254,8 +254,8 @@ struct Rows {
     }
   }
 
-  /// Folds a segment of a row with a warp. Every lane must call this and gets the result. If ENDS
-  /// is not AT_LAST, the result is the first term alone.
+  /// Folds a segment of a row with a warp. Every lane must call this and gets the result. Unless
+  /// ENDS is AT_LAST, only the first term is used.
   DEVICE Fold<Op> fold_by_warp(Offset begin, int length, i64 row) const {
     Fold<Op> mine;
 #pragma unroll 1
@@ -280,7 +280,7 @@ struct Rows {
   }
 
   /// Looks at BATCH * WARP entries of a segment, from position `from` on. Returns the position of
-  /// the first of these entries in whose column u has an entry, or -1 if there is none.
+  /// the first of these entries, A(i, k), for which u(k) exists, or -1 if there is none.
   DEVICE int first_hit(Offset begin, int from, int length) const {
     if constexpr (HELD != IN_BITMAP) return from;
     i32 k[BATCH];

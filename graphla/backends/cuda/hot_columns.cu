@@ -2,16 +2,18 @@
 // In a product of A and a full vector u, the elements of u at the hubs' indices are read most
 // often. So the product keeps these elements in shared memory (`Hubs` of gathering.cuh).
 //
-// Column c competes for slot c mod slots, with the tag c / slots. The slot goes to the column with
-// the most sampled entries; in a tie, it goes to the last of these columns, regardless of the grid
-// size. If no sampled entry is in a column that competes for slot s, the tag of the slot is 0,
-// which stands for column s. So every tag stands for an existing column.
+// Only slot c mod slots can hold column c; the tag c / slots then identifies the column. Among the
+// columns that a slot can hold, the slot gets the column with the most sampled entries or, in a
+// tie, the last of these columns. So the result does not depend on the order of the threads. If
+// none of these columns has a sampled entry, slot s gets the tag 0, which identifies column s. So
+// every tag identifies an existing column.
 #include "collectives.cuh"
 
 namespace graphla {
 
 /// Sets counts[c] to the number of sampled entries in column c. The entries of A are divided into
-/// `samples` parts of equal length, and one entry of each part is sampled, at a hashed position.
+/// `samples` parts of equal length. From each part one entry is sampled; a hash function chooses
+/// its position.
 template <class Op>
 __global__ void sample_columns(const i32 *__restrict__ indices, i64 nvals, i64 samples,
                                u32 *counts) {
@@ -34,8 +36,8 @@ __global__ void rank_columns(const u32 *__restrict__ counts, i64 ncols, int bits
   }
 }
 
-/// Writes the tag of each slot. Adds to *held the number of sampled entries in those columns that
-/// got a slot.
+/// Writes the tag of each slot. Adds to *held the number of sampled entries in the columns that
+/// have a slot.
 template <class Op>
 __global__ void name_hubs(const u64 *__restrict__ best, i64 slots, u16 *__restrict__ tags,
                           u64 *held) {

@@ -2,10 +2,11 @@
 
 In a skewed graph a few thousand columns hold a third of all entries. A product that reads every
 entry is limited by the throughput of the L2 cache. If each block keeps the elements of u at these
-columns in shared memory, the L2 cache serves a third fewer reads. The columns are found from a
-sample of the entries. Kernels: hot_columns.cu.
+columns in shared memory, the product reads a third fewer elements of u from the L2 cache. The
+columns are found from a sample of the entries. Kernels: hot_columns.cu.
 
-The host waits once per large matrix and stream, for the number of samples in these columns.
+The host waits once per large matrix and stream, for the number of sampled entries in the hubs.
+Without enough of them, the product does not use hubs.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class HotColumnsTuning:
     share: float = 1 / 8
     """Minimum fraction of the entries of A that must be in the columns of the hubs.
 
-    Below this fraction, testing whether each entry is in such a column takes more time than it
-    saves.
+    Below this fraction, the test whether an entry is in such a column costs more time than the
+    faster reads save.
     """
 
 
@@ -63,7 +64,7 @@ class Hubs:
 
 
 def hubs_of(a: Csr, values: Array, reserved: int = 8192) -> Hubs | None:
-    """Return the hubs of a matrix, or None if keeping elements in shared memory saves no time.
+    """Return the hubs of a matrix, or None if the product is faster without hubs.
 
     `values` are the values of u. Only their dtype matters: it limits the number of hubs. The kernel
     uses up to `reserved` bytes of shared memory for other purposes.
@@ -75,9 +76,9 @@ def hubs_of(a: Csr, values: Array, reserved: int = 8192) -> Hubs | None:
     bits = min(tuning.slots, (card().shared - reserved) // each).bit_length() - 1
     if a.ncols < 4 << bits or a.ncols > 1 << (bits + 16):
         return None
-    # Each stream has its own array `tags` (see `Hubs`). The allocator may reuse the memory of the
-    # array as soon as work on the stream that allocated it is done, without waiting for other
-    # streams that read it.
+    # Each stream has its own array `tags` (see `Hubs`). When such an array is freed, CuPy may reuse
+    # its memory for later work on the stream that allocated it, although kernels on another stream
+    # may still be reading the array.
     stream = xp.cuda.get_current_stream().ptr
     place = (bits, stream, get_ident() if stream == PER_THREAD else 0)
     return remember(a, ("hubs", each, *place), lambda: _find_hubs(a, bits, each << bits))

@@ -1,8 +1,9 @@
 // Kronecker products: C(i m + k, j n + l) = op(A(i, j), B(k, l)), where B is m by n.
 //
 // Row i m + k of C contains a copy of row k of B for each entry of row i of A. So its length is the
-// product of the lengths of these two rows. Each thread computes one entry of C. It finds the row
-// of this entry by a search in the indptr of C, limited to the rows of its tile.
+// product of the lengths of these two rows. Each thread computes one entry of C. A block computes a
+// tile of consecutive entries, and first finds the rows that contain them. Each thread then
+// searches only these rows of indptr for the row of its entry.
 #include "rows.cuh"
 
 namespace graphla {

@@ -1,4 +1,5 @@
-"""Pass operands to kernels, choose the size of a grid, and read numbers back to the host."""
+"""Pass operands to kernels, choose the size of a grid, and return numbers from the GPU to the
+host."""
 
 from __future__ import annotations
 
@@ -80,12 +81,13 @@ def _card(device: int) -> Card:
 
 
 def repeat_value(value: Array, size: int) -> Array:
-    """Return the one-element array `value`, broadcast to `size` elements with stride 0."""
+    """Return an array of `size` elements with stride 0, all of which are the element of `value`."""
     return xp.broadcast_to(value, (size,))
 
 
 def blocks(items: int, block: int = BLOCK) -> int:
-    """Return the number of blocks for one thread per item, limited to a few waves of the GPU.
+    """Return the number of blocks for a launch with one thread per item, but at most 16 times the
+    number of blocks that the GPU can run at once.
 
     If there are more items than threads, each thread of the kernel takes several items:
     `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
@@ -104,7 +106,7 @@ def tiles(entries: int) -> int:
 
 
 NO_ROWS = Constant(np.int64(-1))
-"""The number of rows to pass to a kernel of rows.cuh for a vector."""
+"""The value -1, which kernels of rows.cuh get as the number of rows if the operand is a vector."""
 
 Places = tuple[Any, Any, Any, int, np.dtype[Any]]
 NO_PLACES: Places = (NULL, NO_ROWS, NULL, DENSE, np.dtype(np.int32))
@@ -177,14 +179,17 @@ TUNING = CounterTuning()
 
 
 def counter() -> Array:
-    """Return a zeroed counter in device memory: a 0-d int64 array. Most calls launch no kernel."""
+    """Return a counter in device memory that is 0: an int64 array without dimensions.
+
+    Most calls launch no kernel, because the counters are allocated in batches.
+    """
     stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
     zeros, left = _zeros.left.get(stream, (None, 0))
     if not left:
         left = current(TUNING).batch
         zeros = xp.zeros(left, xp.int64)
     _zeros.left[stream] = zeros, left - 1
-    # Creating the array from its address is faster than indexing `zeros`.
+    # Creating the array from its address takes less time than `zeros[left - 1]`.
     return xp.ndarray((), INT64, zeros.data + 8 * (left - 1))  # pyright: ignore
 
 
@@ -200,10 +205,10 @@ def counters(count: int) -> Array:
 
 
 ANSWERS = 256
-"""Number of `Answer` objects that each thread uses in rotation.
+"""Number of `Answer` objects per thread; a thread uses its objects in round-robin order.
 
-This number is large because an interrupted launch may still write to its answer while later
-launches are already running.
+There are many objects because an interrupted launch may still write to its answer after later
+launches have started.
 """
 
 
@@ -225,7 +230,7 @@ class Answer:
         self.pointer = Constant(np.uint64(address))
 
     def wait(self) -> int:
-        """Wait for the current stream, then return the first word as an integer."""
+        """Wait for the current stream, then return the first word of the answer as an integer."""
         xp.cuda.get_current_stream().synchronize()
         return int(self._words[0])
 
@@ -254,7 +259,7 @@ _answers: _Answers | None = None
 
 
 def next_answer() -> Answer:
-    """Return the answer of this thread that has been unused for the longest time."""
+    """Return the least recently used answer of this thread."""
     global _answers
     if _answers is None:
         _answers = _Answers()
@@ -262,14 +267,15 @@ def next_answer() -> Answer:
 
 
 UNCOUNTED = -1
-"""The value of a word of `_Words` until its launch stores a count there."""
+"""The value of a word of `_Words` until a kernel stores a count in the word."""
 
 Word = tuple[memoryview, int, int]
 """A word of host memory: the memory block, the position in this block, and the address."""
 
 
 class _Words:
-    """Words of host memory for counts, shared by all threads and GPUs."""
+    """Words of host memory to which kernels write counts. All threads and GPUs share these
+    words."""
 
     def __init__(self) -> None:
         self.free: deque[Word] = deque()
@@ -277,7 +283,11 @@ class _Words:
         self.late: deque[Word] = deque()
 
     def more(self) -> Word:
-        """Return a word to which no running launch may write. Call this when `free` is empty."""
+        """Return a word to which no running kernel may still write.
+
+        This moves words from `late` to `free` or, if there are none, allocates memory. Call it only
+        when `free` is empty.
+        """
         for _ in range(len(self.late)):
             words, k, _ = word = self.late.popleft()
             (self.late if words[k] == UNCOUNTED else self.free).append(word)
@@ -293,10 +303,10 @@ _words = _Words()
 
 
 class PendingCount:
-    """A count that a launch stores in host memory, where the host may read it at any later time.
+    """A count that a kernel stores in host memory and that the host may read at any later time.
 
-    Pass `address` to the kernel, which stores the count there as an int64. Reading the count waits
-    for the launch.
+    Pass `address` to the kernel, which stores the count there as an int64. `int(count)` waits until
+    the kernel has done so.
     """
 
     __slots__ = ("_device", "_word", "address")
@@ -314,8 +324,8 @@ class PendingCount:
         words, k, _ = self._word
         if words[k] == UNCOUNTED:
             xp.cuda.get_current_stream().synchronize()
-        # If the launch has not stored its count by now, the launch is on another stream or another
-        # GPU.
+        # If the count is still missing, the kernel runs on another stream or another GPU. So wait
+        # for all streams of the GPU that was current when this object was created.
         if words[k] == UNCOUNTED:
             xp.cuda.Device(self._device).synchronize()
         return words[k]

@@ -1,5 +1,5 @@
 // Finds a maximal matching in rounds. In each round, an edge joins the matching if it is the best
-// edge at both of its ends.
+// remaining edge at both of its endpoints.
 //
 // The edges are totally ordered, so no two edges are equally good. The result is the matching that
 // a loop over the edges from the best to the worst would find. It does not depend on the schedule
@@ -13,12 +13,12 @@ namespace graphla {
 /// stays without a mate.
 enum Mate { FREE = -1, NONE = -2 };
 
-/// An edge of a vertex to its neighbor j. The edge with the greater value is better. If two values
-/// are equal, the edge with the greater random number is better. If the random numbers are equal
-/// too, the edge with the smaller j is better.
+/// An edge from a vertex to its neighbor j. The edge with the greater value is better. If two
+/// values are equal, the edge with the greater random number is better. If the random numbers are
+/// equal too, the edge with the smaller j is better.
 template <class Value> struct Edge {
   Value value;
-  u64 number;  // a random number, computed from the words of both ends of the edge
+  u64 number;  // a random number, computed from the words of both endpoints of the edge
   i32 j;
   DEVICE void meet(const Edge &other) {
     if (other.j == NONE) return;
@@ -28,7 +28,7 @@ template <class Value> struct Edge {
       *this = other;
     }
   }
-  /// Compares the edges of all lanes of the warp. Afterwards lane 0 holds the best of these edges.
+  /// Replaces the edge of lane 0 with the best among the edges of all lanes of the warp.
   DEVICE void meet_lanes() {
     for (int apart = WARP / 2; apart; apart /= 2) {
       Edge other;
@@ -40,9 +40,10 @@ template <class Value> struct Edge {
   }
 };
 
-/// For each vertex v in the array `list`, sets wanted[v] to the free neighbor at the other end of
-/// v's best edge, or to NONE if no neighbor is free. If wanted[v] already is a free vertex,
-/// wanted[v] does not change. One warp reads each row, or one block if IS_WIDE is true.
+/// For each vertex v in the array `list`, considers the edges from v to free neighbors. Sets
+/// wanted[v] to the neighbor on the best of these edges, or to NONE if no neighbor is free. Does
+/// not change wanted[v] if it already is a free vertex. Each row is read by one block if IS_WIDE is
+/// true, otherwise by one warp.
 template <class Op, class Offset, class Stored, int KEPT, bool IS_WIDE>
 __global__ void __launch_bounds__(MatchingTuning::block)
     choose_mates(Csr<Offset, Stored> a, const u64 *__restrict__ words, const i32 *__restrict__ list,
@@ -82,9 +83,9 @@ __global__ void __launch_bounds__(MatchingTuning::block)
 }
 
 /// For each vertex v in the array `list`, wanted[v] is the neighbor that v wants as its mate, or
-/// NONE. Matches each pair of vertices that want each other. If v wants a neighbor that does not
-/// want v, v is listed for the next round: in the array `rest_wide` if its row has more than `wide`
-/// entries, otherwise in the array `rest`.
+/// NONE. If two vertices want each other, each becomes the mate of the other. If v wants a neighbor
+/// that does not want v, v is listed for the next round: in the array `rest_wide` if its row has
+/// more than `wide` entries, otherwise in the array `rest`.
 template <class Op, class Offset>
 __global__ void pair_up(const Offset *__restrict__ indptr, const i32 *__restrict__ list, i64 count,
                         const i32 *__restrict__ wanted, i64 wide, i32 *mates, i32 *rest,

@@ -1,6 +1,6 @@
 // Kernels for products of a matrix A and a vector u. Some kernels compute numbers that the host
-// needs before the product, such as the total number of edges in the rows that the entries of u
-// select, and the length of the longest row of A. The other kernels process edges that are sorted
+// needs before the product, such as the length of the longest row of A, and the total number of
+// entries in the rows k of A for which u(k) exists. The other kernels process edges that are sorted
 // by output, and find the runs of edges that have the same output.
 #include "persistent.cuh"
 
@@ -9,11 +9,11 @@ namespace graphla {
 constexpr int ROWS = 4;  // number of consecutive rows whose lengths a thread sums
 
 /// Computes running sums of the lengths of the `count` listed rows. The list is divided into parts
-/// of `length` rows, and each block sums one part. ends[i] is set to the number of entries in the
-/// listed rows from the start of the part that contains the i-th row up to and including this row.
-/// ends[count + p] is set to the number of entries in all parts before part p; `join_parts` adds it
-/// to the sums of part p. If `host` is not null, the total is sent to it as two 32-bit halves, the
-/// lower half first.
+/// of `length` rows, and each block sums one part. Sets ends[i] to the sum of the lengths of the
+/// listed rows first..i, where `first` is the first row of the part that contains row i of the
+/// list. Sets ends[count + p] to the number of entries in all parts before part p; `join_parts`
+/// adds this number to the sums of part p. If `host` is not null, sends the total to the host as
+/// two 32-bit halves, the lower half first.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
@@ -88,8 +88,8 @@ __global__ void row_facts(const Offset *__restrict__ indptr, i64 nrows, u64 *fac
   }
 }
 
-/// Sets z[0] to the product of the first values of A and u. If all values of A are equal, and all
-/// values of u are equal, this is the value of every term.
+/// Sets z[0] to the term a ⊗ u of the first value of A and the first value of u. If all values of A
+/// are equal, and all values of u are equal, every term has this value.
 template <class Op, class A, int KEPT_A, class U, int KEPT_U>
 __global__ void constant_term(const A *a_values, const U *u_values, typename Op::Z *z) {
   const Values<typename Op::A, A, KEPT_A> a(a_values);
@@ -110,8 +110,8 @@ __global__ void look_up(const Z *__restrict__ w, const i32 *__restrict__ indices
   for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) values[i] = w[indices[i]];
 }
 
-/// Sets is_first[e] to 1 if a run of equal keys begins at position e, otherwise to 0. Keys of
-/// `size` or more are not outputs, and their runs are ignored.
+/// Sets is_first[e] to 1 if a run of equal keys begins at position e, otherwise to 0. Ignores the
+/// runs of keys that are >= `size`, because these keys do not denote outputs.
 template <class Op>
 __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
                           i64 *__restrict__ is_first) {
@@ -122,7 +122,7 @@ __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
 
 /// Turns each run of equal keys in a sorted array into one row of a CSR structure. runs[e] is the
 /// number of runs that begin at or before position e. The kernel sets indptr[r] to the first
-/// position of run r, and outputs[r] to the key of this run. Keys of `size` or more are not
+/// position of run r, and outputs[r] to the key of this run. Keys that are >= `size` do not denote
 /// outputs; the last element of `indptr` is the position where they begin.
 template <class Op>
 __global__ void run_rows(const i32 *__restrict__ keys, const i64 *__restrict__ runs, i64 count,

@@ -1,4 +1,5 @@
-"""Collect the properties of a semiring, a matrix and a mask that a matrix-vector product needs.
+"""For matrix-vector products: collect the required properties of the semiring, the matrix and the
+mask.
 
 Kernels: matvec.cu. The host waits once per matrix, for the length of the longest row and the number
 of nonempty rows. In `count_edges` it waits for the number of edges.
@@ -46,8 +47,8 @@ costs = Costs(
     transpose_start=2e7,
     small=1 << 14,
 )
-"""Costs measured by benchmarks/direction_gpu.py. The unit is the time to read an entry in a pull,
-about 8 ps on an H200."""
+"""Costs measured by benchmarks/direction_gpu.py. The unit is the time that a pull takes per entry
+of the matrix, about 8 ps on an H200."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class MatvecTuning:
     """Maximum number of blocks per multiprocessor in kernels whose blocks all add to the same
     counter.
 
-    Half of these blocks can be resident at the same time.
+    A multiprocessor can hold half of these blocks at the same time.
     """
     huge: int = 1 << 27
     """If a product has more outputs than this number, but computes only a few listed outputs, it
@@ -85,7 +86,8 @@ class Plan:
     is_idempotent: bool
     may_stop: bool  # whether a fold may end before the end of a row
     is_exact: bool  # whether a fold returns the same bits for every order of the terms
-    may_be_constant: bool  # whether iso-valued operands make all terms and their fold equal
+    # whether all terms are equal, and their fold is the same value, if both operands are iso-valued
+    may_be_constant: bool
 
 
 @lru_cache(maxsize=4096)
@@ -108,7 +110,7 @@ def plan_of(semiring: TypedSemiring, side: Side) -> Plan:
 
 
 def constant_of(plan: Plan, a: Array, u: Array) -> Array | None:
-    """Return the common value if all terms are equal and idempotent under ⊕, otherwise None."""
+    """Return the common value of all terms x if they are equal and x ⊕ x = x, otherwise None."""
     if not plan.may_be_constant:
         return None
     (at, a_type, a_kept), (ut, u_type, u_kept) = read(a, plan.reads_a), read(u, plan.reads_u)
@@ -121,7 +123,7 @@ def constant_of(plan: Plan, a: Array, u: Array) -> Array | None:
 
 
 def nothing(n: int, dtype: np.dtype[Any]) -> SparseVector:
-    """Return a vector without entries."""
+    """Return a vector of size n without entries."""
     return SparseVector(n, xp.empty(0, xp.int32), xp.empty(0, dtype))
 
 
@@ -148,7 +150,7 @@ def _row_facts(a: Csr) -> list[int]:
 class _Counted:
     """The running sums of the numbers of entries in some rows of a matrix.
 
-    The rows are divided into parts of `length` rows, and the sums start again from 0 in each part.
+    The list of rows is divided into parts of `length` rows, and each part has its own running sums.
     """
 
     a: Csr
@@ -158,7 +160,8 @@ class _Counted:
     length: int
 
     def join(self) -> Array:
-        """Return the running sums over all rows: add to each sum the sum of all earlier parts."""
+        """Add to the sums of each part the total of all previous parts, and return the running sums
+        over all rows."""
         count = self.rows.size
         if count > self.length:
             kernel = load("matvec.cu", "join_parts", NOTHING)
@@ -168,14 +171,14 @@ class _Counted:
 
 
 class Measured(local):
-    """The counts for the last frontier whose edges this thread has counted. The product with this
-    frontier uses these counts, so that the edges need not be counted twice."""
+    """The result of this thread's last call of `count_edges`. A product with the same frontier
+    reuses this result, so that the edges are not counted twice."""
 
     last: tuple[_Counted, int] | None = None
 
     def take(self, a: Csr, rows: Array) -> tuple[Array | None, int]:
-        """Return `edge_ends` of the given rows, and their number of edges. If these rows are not
-        the last ones that were counted, return (None, 0)."""
+        """Return the result of `edge_ends` for the given rows, and the number of their edges. If
+        the last call of `count_edges` had other rows, return (None, 0)."""
         last, self.last = self.last, None
         if last is None or last[0].a is not a or last[0].rows is not rows:
             return None, 0
@@ -223,8 +226,8 @@ def few_blocks_for(items: int, times: int = 1) -> int:
 
 
 def few_blocks(wanted: int, times: int = 1) -> int:
-    """Return the number of blocks to launch: `wanted`, but at most `times` * `TUNING.few_blocks`
-    blocks per multiprocessor."""
+    """Return min(`wanted`, m), where m is the number of blocks in a grid with `times` *
+    `TUNING.few_blocks` blocks per multiprocessor."""
     return min(wanted, times * round(current(TUNING).few_blocks * card().multiprocessors))
 
 

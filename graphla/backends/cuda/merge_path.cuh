@@ -1,5 +1,5 @@
-// The sequential part of a merge: one thread merges two sorted runs, one entry after another. It
-// starts at the positions in the two runs that `merge_split` returned.
+// The sequential part of a parallel merge: each thread merges a part of two sorted runs, entry by
+// entry. The part begins at the positions in both runs that `merge_split` returned.
 #ifndef GRAPHLA_MERGE_PATH
 #define GRAPHLA_MERGE_PATH
 #include "collectives.cuh"
@@ -9,8 +9,8 @@ namespace graphla {
 /// Merges the first entries of two sorted runs, a and b, of the array `keys`. Run a is keys[i] to
 /// keys[a_end - 1], and run b is keys[j] to keys[b_end - 1]. An entry of a comes before an equal
 /// entry of b. Calls visit(n, place, key) for each merged entry: n counts from `from` to `to` - 1,
-/// `key` is the entry, and `place` is its index in `keys`. The runs must have at least `to` -
-/// `from` entries together. On return, i and j are the positions where the merge would continue.
+/// `key` is the entry, and `place` is its index in `keys`. The two runs must have at least `to` -
+/// `from` entries in total. On return, i and j are the positions where the merge would continue.
 ///
 /// The loop is unrolled COUNT times, so `to` must be at most COUNT. The lanes of a warp may take
 /// entries from different runs, so the loop selects values instead of branching.

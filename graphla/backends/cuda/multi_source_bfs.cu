@@ -14,10 +14,11 @@
 // A pull may read `seen` instead of `fresh`: if a search had reached a neighbor of v before this
 // level, it would already have reached v.
 //
-// Each search chooses its own direction at each level. Once most searches have reached the hubs, a
-// pull for these searches ends at its first neighbor. A few searches may not have reached the hubs
-// yet. If these searches pulled too, every pull would read its row to the end. If they push, they
-// visit only a few edges.
+// Each search chooses its own direction at each level. A pull into a vertex ends once all pulling
+// searches have reached the vertex. When most searches have reached the hubs, a pull for these
+// searches usually ends at its first neighbor. A pull that also serves a search with a small
+// frontier usually reads its row to the end. Therefore such a search pushes, which visits only a
+// few edges.
 //
 // Threads read next[] while other threads add bits to it. These races are harmless: a thread that
 // misses a bit adds it again, which changes nothing. `touched` is only ever set to one.
@@ -27,19 +28,20 @@
 
 namespace graphla {
 
-/// If every search would push, and together they would push along more than this fraction of all
-/// edges, all of them pull instead.
+/// If all searches prefer to push, but the vertices in their frontiers have more than this fraction
+/// of all edges, all searches pull instead.
 constexpr float BROAD = 0.8f;
 
 /// If no search pulled at a level, and together the searches pushed along less than this fraction
 /// of all edges, the next merge queues the newly reached vertices.
 constexpr float SMALL = 1.0f / 64;
 
-/// If searches push along more than this number of edges per vertex, the next merge visits all
-/// groups of 32 vertices, because most of them contain a newly reached vertex.
+/// If the vertices in the frontiers have more than MOST · n edges, where n is the number of
+/// vertices, and some searches push, then the next merge visits all groups of 32 vertices. Most of
+/// these groups then contain a newly reached vertex.
 constexpr float MOST = 0.5f;
 
-/// A status that a launch can have in addition to those in persistent.cuh.
+/// The launch has too few planes for the levels; this status extends those of persistent.cuh.
 enum ManyStatus { TOO_DEEP = FAULT };
 
 template <class Offset>
@@ -62,8 +64,9 @@ struct WarpCounts {
 
 /// Adds the newly reached vertices of a group to the counts of the warp. The bits of `fresh` are
 /// the searches that have just reached this lane's vertex, and `degree` is the number of edges out
-/// of it. Vertices with more than MANY edges are counted with their exact number of edges. The
-/// other vertices of the group are counted with the mean of their numbers of edges.
+/// of it. For vertices with more than MANY edges, adds the exact number of edges to the count of
+/// each search. The number of edges of every other vertex of the group is replaced by the mean over
+/// these other vertices, which takes less time.
 DEVICE void count_fresh(u64 fresh, float degree, WarpCounts &warp_counts) {
   constexpr float MANY = 128;
   const bool is_big = fresh && degree > MANY;
@@ -91,10 +94,10 @@ DEVICE void count_fresh(u64 fresh, float degree, WarpCounts &warp_counts) {
   }
 }
 
-/// Adds the searches that have just reached a vertex to the vertex's word in `seen`, stores the
-/// level, and counts the newly reached vertices. Visits all groups of vertices if `is_all` is true,
-/// otherwise only those that the expansion has marked. If `queues_all` is true, also queues the
-/// newly reached vertices for the next expansion.
+/// For each vertex, adds the searches that have just reached it to its word in `seen`, stores the
+/// level, and counts the vertex as newly reached. Visits all groups of vertices if `is_all` is
+/// true, otherwise only the groups that the expansion has marked in `touched`. If `queues_all` is
+/// true, also queues the newly reached vertices for the next expansion.
 template <class Offset>
 DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                   bool queues_all, bool is_all, u64 wanted, i32 level, WarpCounts &warp_counts,
@@ -141,7 +144,7 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
   if (queues_all) pushers.flush(queues, pushers.count);
 }
 
-/// Clears the highest plane of this level, which is the first level that uses it. (A plane stores
+/// This level needs one plane more than the previous level; clears this new plane. (A plane stores
 /// one bit of the level of each vertex in each search.) Clears only the words of vertices that were
 /// reached at earlier levels and not at this level, because `merge` has written the words of the
 /// vertices reached at this level.
@@ -163,7 +166,7 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
     const i32 start = searches.starts[s],
               v = searches.renumbered ? searches.renumbered[start] : start;
     if (v < graph.vertices) add_next(words, v, u64(1) << s);
-    else atomicOr(&words.seen[v], u64(1) << s);  // the start vertex has no edges
+    else atomicOr(&words.seen[v], u64(1) << s);  // a vertex without edges has no word in `next`
   }
   const i64 groups = (graph.vertices + WARP - 1) / WARP, warps = threads_in_grid() / WARP;
   for (i64 group = thread_in_grid() / WARP; group < groups; group += warps) {
@@ -179,9 +182,9 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
   }
 }
 
-/// The counts of one level. For each search the counts are the number of vertices that it has
-/// reached at this level, and the approximate number of edges out of these vertices. The last word
-/// counts the edges out of the vertices that at least one search has reached at this level.
+/// The counts of one level. For each search, one word counts the vertices that the search has
+/// reached at this level, and another word approximately counts the edges out of these vertices.
+/// The last word counts the edges out of the vertices that any search has reached at this level.
 struct Tally {
   u64 *words;
   static constexpr int SIZE = MultiSearchTuning::tally, ALL = 2 * SEARCHES;
@@ -211,8 +214,8 @@ struct Tally {
   DEVICE float all() const { return float(load_relaxed(&words[ALL])); }
 };
 
-/// The searches that have not finished (`going`) and, among these, the searches that pull at this
-/// level (`pulling`). Each search is represented by one bit.
+/// Two sets of searches, with one bit per search. `going`: the searches that have not finished.
+/// `pulling`: the searches among them that pull at this level; the others push.
 struct Plan {
   u64 going, pulling;
 };
@@ -229,11 +232,11 @@ struct Shared {
   float *unreached;  // for each search, the number of edges out of the vertices not yet reached
   i64 *sums;         // only in block 0: the sums over all levels, which become Results::totals
   u32 *votes;        // 4
-  i64 *due;          // the clock value at which block 0 next reads the host's stop word
+  i64 *due;          // block 0 does not read the host's stop word before this clock value
 };
 
-/// The state of a launch that runs all levels of up to 64 searches. The members declared from
-/// `level` on have the same values in all blocks.
+/// The state of a launch that runs all levels of up to 64 searches. The members from `level` to the
+/// end change during the launch, and have the same values in all blocks.
 template <class Offset> struct Course {
   const Graph<Offset> &graph;
   const Words &words;
@@ -245,13 +248,13 @@ template <class Offset> struct Course {
   StopFlag flag;
   const Records &records;
   Grid &grid;
-  u64 wanted;  // a word in which the bit of each search is set
+  u64 wanted;  // a word in which bit s is set for each search s of the launch
 
   i32 level = 0;
   i32 depth = 0;
   bool is_small = true;  // whether merge_level queues the vertices that searches have just reached
-  // Whether merge_level visits all groups of vertices. It must do so if the pushes have not marked
-  // the groups that they changed.
+  // Whether merge_level visits all groups of vertices. This is necessary after pushes that did not
+  // mark the changed groups in `touched`.
   bool is_all = false;
   u32 status = FINISHED;
 
@@ -310,8 +313,8 @@ template <class Offset> struct Course {
     return Plan{going, !pulling && is_free && is_broad ? going : pulling};
   }
 
-  /// Adds the counts of this level to the totals of each search, and clears the tally of the next
-  /// level. Also records this level if the searches are traced.
+  /// Adds the counts of this level to the totals of each search, and sets the counts of the next
+  /// level to zero. If the launch is traced, also writes a record of this level.
   DEVICE void note_level(const Plan &plan) {
     const int me = int(threadIdx.x);
     if (is_first() && me < SEARCHES) {
@@ -331,16 +334,16 @@ template <class Offset> struct Course {
   }
 
   /// Prepares the planes for this level. A plane stores one bit of the level of each vertex in each
-  /// search. Sets the status to TOO_DEEP if the level needs more planes than there is memory for.
-  /// If the level needs one plane more than the level before, clears the new plane. At level 4 this
-  /// is not necessary, because `merge` has already cleared the new plane.
+  /// search. Sets the status to TOO_DEEP if the level needs more than the `words.room` planes that
+  /// are allocated. If the level needs one plane more than the previous level, clears the new
+  /// plane. At level 4 this is not necessary, because `merge` has already cleared the new plane.
   DEVICE void open_plane(const Plan &plan) {
     if (!words.room || !plan.going) return;
     if (planes_for(level) > words.room) status = TOO_DEEP;
     if (level <= 4 || !opens_plane(level)) return;
     clear_plane(graph, words, level);
-    // The blocks that read the plane must wait until it is cleared. At the last level, no later
-    // barrier makes them wait.
+    // A barrier must separate the clearing of a plane from its first read. At other levels,
+    // `expand` contains this barrier. At the last level, nothing is expanded.
     if (level >= searches.limit) grid.meet();
   }
 
@@ -388,8 +391,8 @@ template <class Offset> struct Course {
   DEVICE void write_totals(i64 *totals) const {
     const int me = int(threadIdx.x);
     if (!is_first() || me >= searches.count) return;
-    // The tallies omit a start vertex without edges, but every search reaches at least its start
-    // vertex.
+    // A start vertex without edges is not in the tallies, so its search has counted no vertices.
+    // But it has reached one vertex: its start.
     totals[me] = greatest(shared.sums[me], i64(1));
     totals[SEARCHES + me] = shared.sums[SEARCHES + me];
     totals[2 * SEARCHES + me] = shared.sums[2 * SEARCHES + me];

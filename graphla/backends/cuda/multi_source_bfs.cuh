@@ -25,8 +25,9 @@ template <class Offset> struct Graph {
   const i32 *out;
   const Offset *into_ends;  // null if no search pulls
   const i32 *into;
-  const i32 *first;     // for each vertex, the in-neighbor that a pull tests first; or null
-  bool leads;           // whether first[v] is the first in-neighbor in row v, for all v
+  const i32 *first;     // for each vertex v, the in-neighbor that a pull into v tests first; or
+                        // null
+  bool leads;           // whether, for all v, first[v] is the first entry of v's row in `into`
   const bool *allowed;  // the mask, or null
   i32 longest;          // maximum number of entries of a short row
   i32 part;             // number of entries in a part of a long row
@@ -42,8 +43,8 @@ struct Searches {
   i32 count;
   i32 limit;    // the maximum level
   i32 towards;  // one of `Towards`
-  float favor;  // A search pulls if `favor` times the number of edges out of its frontier exceeds
-                // the number of edges out of its unreached vertices.
+  float favor;  // a search pulls if f · favor > r, where f is the number of edges out of its
+                // frontier, and r the number of edges out of its unreached vertices
 };
 
 /// The state of the vertices. A word has one bit per search; a group has 32 vertices.
@@ -51,12 +52,13 @@ struct Words {
   u64 *seen;   // per vertex: the searches that have reached it; n words, initially zero
   u64 *next;   // per vertex with edges: the searches that reach it next; initially zero
   u64 *fresh;  // per vertex with edges: the searches that reached it at this level
-  // Per group: one bit per vertex, set if a pull may still reach the vertex. Such a vertex has
-  // in-edges, the mask allows it, and at least one search has not reached it.
+  // Per group: one bit per vertex, which is set if pulls must visit the vertex. This is true as
+  // long as the vertex has in-edges, the mask allows it, and at least one search has not reached
+  // it.
   u32 *open;
   u8 *touched;  // per group: whether a vertex of the group has new bits in `next`; initially 0
-  // Per group: the searches that reached one of its vertices at this level. If there are none, the
-  // words of `fresh` for this group are out of date.
+  // Per group: the searches that reached any of its vertices at this level. If had[g] is 0, the
+  // words of `fresh` for group g may be from an earlier level, and must not be used.
   u64 *had;
   u64 *planes;  // the bits of the levels, see multi_source_bfs_levels.cuh
   i64 stride;   // number of words per plane
@@ -64,7 +66,7 @@ struct Words {
 };
 
 /// The results of a launch. Row v of `levels` begins at element v * pitch and contains `width`
-/// levels. The size of a row is 16 bytes times a power of two.
+/// levels. A row takes 16 · 2^k bytes for some integer k.
 template <class Level> struct Results {
   // The counts of vertices and edges of three levels, used round-robin; see struct Tally. They are
   // initially zero.

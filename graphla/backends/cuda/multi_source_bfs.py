@@ -30,14 +30,14 @@ class MultiSearchTuning:
 
     block: int = 256  # number of threads per block
     searches: int = 64  # number of searches per launch, which is the number of bits in a word
-    tally: int = 2 * 64 + 1  # number of words in a Tally (see multi_source_bfs.cu)
+    tally: int = 2 * 64 + 1  # number of counts per level (see `Tally` in multi_source_bfs.cu)
     longest: int = 64  # maximum number of entries in a short row, which one warp reads
     part: int = 256  # number of entries in each part of a long row; one warp reads a part
-    # A search pulls if `favor` times the number of edges out of its frontier exceeds the number of
-    # edges out of the vertices not reached yet (Beamer's alpha).
+    # A search pulls if f · favor > r, where f is the number of edges out of its frontier, and r the
+    # number of edges out of its unreached vertices. So `favor` is Beamer's alpha.
     favor: float = 14.0
-    # Number of bits per int32 level for which memory is allocated initially. If a level needs more
-    # bits, the searches run again with more memory.
+    # Number of bits that are initially allocated for each level if levels are int32. If a level
+    # needs more bits, the searches run again with more memory.
     planes: int = 12
     records: int = 4096  # maximum number of levels of a launch that a trace records
 
@@ -75,10 +75,11 @@ def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
 
 
 def _width(count: int, each: int) -> int:
-    """Return the number of columns that the table needs for the levels of `count` searches.
+    """Return the number of columns of the table for the levels of `count` searches.
 
-    `each` is the number of levels in 16 bytes. The last launch may run fewer searches than the
-    other launches. The number of its columns is rounded up to `each` times a power of two.
+    All launches except the last run 64 searches. The last launch may run fewer, and its number of
+    columns is rounded up to `each` · 2^k for some integer k. `each` is the number of levels that
+    fit in 16 bytes.
     """
     whole, rest = divmod(count, TUNING.searches)
     last = each << (-(-rest // each) - 1).bit_length() if rest else 0
@@ -214,9 +215,9 @@ def _results(tallies: Array, totals: Array, table: Array | None) -> Packed:
 
 
 def _levels(records: np.ndarray, depth: int) -> list[Level]:
-    """Return the levels of a traced launch, from the records that the kernel wrote.
+    """Convert the records of a traced launch to `Level` objects, one per level of the searches.
 
-    There is one record for the start of each level, and one for the end of the launch.
+    The kernel writes one record at the start of each level, and one at the end of the launch.
     """
     rows = [row for row in records[: depth + 2].tolist() if row[3]]
     return [

@@ -1,13 +1,13 @@
 // Breadth-first search from up to 64 start vertices: the expansion of one level. Each vertex v has
 // a word next[v] with one bit per search. The expansion sets the bits of the searches that reach v
-// by the next level. A search that pulls looks for its bit in seen[u], for the in-neighbors u of v.
-// A search that pushes starts from the vertices u with its bit in fresh[u], and sets its bit for
-// their out-neighbors. multi_source_bfs.cu describes these arrays.
+// by the next level. If search s pulls into v, it tests bit s of seen[u] for the in-neighbors u of
+// v. If search s pushes, it sets bit s of next[w] for all out-neighbors w of the vertices u for
+// which bit s of fresh[u] is set. multi_source_bfs.cu describes these arrays.
 //
 // An expansion has two halves. In the first half, each warp takes groups of 32 vertices and pulls
-// for them. It leaves two kinds of work for the second half: vertices that push, and rows with more
-// than `longest` entries. It queues these vertices, and it cuts these rows into parts and queues
-// the parts. In the second half, after a barrier, all warps share the queued work.
+// for them. It queues the rest of the work for the second half: the vertices from which a search
+// pushes, and the parts of the rows with more than `longest` entries, for pushes and pulls. In the
+// second half, after a barrier, all warps share the queued work.
 #ifndef GRAPHLA_MANY_EXPAND
 #define GRAPHLA_MANY_EXPAND
 #include "multi_source_bfs.cuh"
@@ -16,8 +16,8 @@ namespace graphla {
 
 /// The queues for the second half of an expansion. Both queues are empty when the expansion begins.
 struct Queues {
-  // Parts of long rows. Bit 63 says whether to pull along the part (otherwise push). Bits 32 to 62
-  // are the index of the part in the row. Bits 0 to 31 are the vertex.
+  // Parts of long rows. Bit 63 is set if the entries of the part are pulled, and clear if they are
+  // pushed. Bits 32 to 62 are the index of the part in the row. Bits 0 to 31 are the vertex.
   u64 *parts;
   i32 *rows;    // vertices that push along short rows
   u64 *counts;  // counts[0]: number of parts; counts[1]: number of rows
@@ -31,10 +31,10 @@ DEVICE void add_next(const Words &words, i32 v, u64 bits) {
 }
 
 /// What a push does in addition to the atomic operation that adds the bits. CARE_NONE: nothing.
-/// CARE_TEST: it first tests whether any bit is new, and skips the atomic operation if not.
-/// CARE_MARK: it also tests, and then marks the group of the vertex in `touched`. If the lanes
-/// write to scattered addresses, the test and the mark each take as long as the atomic operation.
-/// So CARE_NONE is used for a push along many edges, most of which lead to new vertices.
+/// CARE_TEST: it first tests whether any bit is new; if none is, it skips the atomic operation.
+/// CARE_MARK: the same test; after an atomic operation it also marks the group of the vertex in
+/// `touched`. With scattered addresses, the test takes as long as the atomic operation, and so does
+/// the mark. So CARE_NONE is used for a push along many edges, most of which lead to new vertices.
 enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };
 
 /// Pushes along one edge to vertex w, for the searches whose bits are set in `bits`.
@@ -63,8 +63,8 @@ DEVICE void queue_parts(const Queues &queues, u32 v, u32 parts, u64 kind) {
   }
 }
 
-/// The vertices that a warp is about to queue. The warp collects them in shared memory, so that it
-/// seldom needs the atomic operation that reserves space in the queue.
+/// The vertices that a warp is about to queue. The warp collects them in shared memory and queues
+/// many at a time, so that few atomic operations are needed to reserve space in the queue.
 struct Pushers {
   static constexpr int FULL = 64, ROOM = FULL + WARP;
   i32 *held;  // the warp's own array of ROOM vertices
@@ -176,8 +176,8 @@ DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v
 }
 
 /// Loads what a pull needs to know about vertex v: which searches have reached it, and where its
-/// row is. Loads nothing unless the bit of this lane in `open` is set. If the bit is set, v must
-/// have at least one in-edge.
+/// row is. Each lane passes its own v. If the bit of a lane in `open` is clear, this lane loads
+/// nothing; if the bit is set, v must have at least one in-edge.
 template <class Offset>
 DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, u32 v, u32 open) {
   Vertex<Offset> vertex{~u64(0), 0, 0, 0, 0};
@@ -207,7 +207,8 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
   u32 parts = 0;
   if (missing) {
     found = words.seen[graph.first ? vertex.nearest : graph.into[begin]] & missing;
-    // The number of entries at the beginning of the row that the pull has already tested: 0 or 1.
+    // How many entries at the beginning of the row have already been tested: 1 if the neighbor
+    // above was the first entry, otherwise 0.
     const u32 tried = !graph.first || graph.leads;
     length = u32(least(entries - Offset(tried), Offset(FEW)));
     if (found != missing && length) {

@@ -16,15 +16,15 @@ constexpr u32 CENTER = 2;  // the Gray code of level 3
 
 DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTER; }
 
-/// Returns the number of planes that hold the levels up to `level`.
+/// Returns the number of planes that are needed for the levels 0 to `level`.
 DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
 
 /// Returns whether `level` needs one plane more than the level before it. A plane is an array for
 /// one bit of the codes of levels.
 DEVICE bool opens_plane(i32 level) { return level >= 4 && (level & (level - 1)) == 0; }
 
-/// For the searches in `fresh`, which have reached vertex v at this level, stores the level of v in
-/// the planes.
+/// Stores `level` in the planes as the level of vertex v in the searches whose bits are set in
+/// `fresh`. These searches have just reached v.
 DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level) {
   const u32 code = code_of(level);
   const int used = planes_for(level);
@@ -44,8 +44,8 @@ struct alignas(16) Quad {
   u32 word[4];
 };
 
-/// Returns the levels of one vertex in consecutive searches, of which search `first` is the first:
-/// 16 searches if a level is one byte, 4 if it is an int32.
+/// Returns the levels of one vertex in consecutive searches, starting at search `first`. The result
+/// holds 16 levels of one byte, or 4 levels of type int32.
 template <class Level>
 DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen, int first) {
   Quad quad = {{0, 0, 0, 0}};
@@ -88,9 +88,9 @@ struct Planes {
     for (int b = FEW_PLANES - 1; b > 0; --b) bits[b - 1] ^= bits[b];
   }
 
-  /// Returns 16 bytes with levels of one vertex: the vertex whose words lane `from` has loaded. The
-  /// levels are those in search `first` and in the searches that follow it. They are computed from
-  /// the first USED planes. All lanes must call this.
+  /// Returns 16 bytes of levels of the vertex whose words lane `from` has loaded: its levels in
+  /// consecutive searches, starting at search `first`. The levels are computed from the first USED
+  /// planes. All lanes must call this.
   template <class Level, int USED> DEVICE Quad levels_of(int from, int first, u64 seen) const {
     Quad quad = {{0, 0, 0, 0}};
     constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;
@@ -144,8 +144,8 @@ DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searc
     }
     return;
   }
-  // For a vertex that no search has reached, the words of the planes are undefined. Such a vertex
-  // therefore uses no planes.
+  // If no search has reached a vertex, the planes contain undefined bits for this vertex. So none
+  // of its words are loaded.
   const auto used_of = [&](u32 v, u64 seen) { return v < active && seen ? used : 0; };
   u32 v = number(begin), later = number(begin + step);
   u64 seen = words.seen[v], seen_later = words.seen[later];
@@ -153,9 +153,9 @@ DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searc
   planes.load(words.planes + v, words.stride, used_of(v, seen));
   u32 third = number(begin + 2 * step);
   for (u32 base = begin - lane(); base < n; base += step) {
-    // The thread loads the words of the next vertex while it writes the levels of this one. It
-    // loads the word `seen` of the vertex after the next even earlier, because `seen` decides
-    // whether the planes are read.
+    // While the thread writes the levels of one vertex, it loads the words of the planes for its
+    // next vertex. It also loads the word `seen` for the vertex after that one: `seen` must be
+    // known before the planes are loaded, because it decides whether they are read.
     Planes ahead;
     ahead.load(words.planes + later, words.stride, used_of(later, seen_later));
     const u64 seen_third = words.seen[third];

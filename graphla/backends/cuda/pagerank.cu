@@ -10,7 +10,7 @@
 // is alpha times the sum of the ranks of all dangling vertices before the round. share(v) is alpha
 // divided by the total weight of the out-edges of v, or 0 if v is dangling.
 //
-// Each thread processes every k-th vertex, where k is the number of threads in the grid. Sums are
+// In a grid of k threads, thread t processes the vertices t, t + k, t + 2k, and so on. Sums are
 // added in a fixed order, so the ranks are bitwise equal in every run.
 #include "collectives.cuh"
 
@@ -20,8 +20,8 @@ namespace graphla {
 /// the new ranks. AT_START: only `carried` and the sums, for the initial ranks.
 enum Turn { AT_START = 0, IN_ROUND = 1 };
 
-/// The parameters of the random walk. `jump_step` is the stride of the array `jump`: 0 if all of
-/// its values are equal, otherwise 1. `fall_step` is the stride of the array `fall`.
+/// The parameters of the random walk. The strides of the arrays `jump` and `fall` are `jump_step`
+/// and `fall_step`. A stride is 0 if the array has one value for all vertices, otherwise 1.
 template <class T> struct Walk {
   i64 n;
   i64 rows;        // vertices with the numbers `rows` and higher have no in-edges

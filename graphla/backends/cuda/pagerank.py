@@ -26,7 +26,8 @@ WALK, TURNS = Struct("pagerank.cu", "Walk"), enumeration("pagerank.cu", "Turn")
 
 @dataclass(frozen=True, slots=True)
 class PageRankTuning:
-    """The shape of launches, and a limit for copying frequently read values to shared memory."""
+    """The sizes of blocks and grids, and the limit that decides whether values are copied to shared
+    memory."""
 
     block: int = 256  # number of threads per block
     most_blocks: int = 1024  # maximum number of blocks in a launch; the host adds up their sums
@@ -107,9 +108,11 @@ def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -
 
 
 def _active_rows(relabeled: Relabeled) -> Csr:
-    """Return the rows of the relabeled matrix that belong to vertices with edges. They come first.
+    """Return the rows of the vertices that have edges. These are the first rows of the relabeled
+    matrix.
 
-    Every call returns the same object, because `pull` caches statistics of its rows on the object.
+    Every call for the same matrix returns the same `Csr`, because `pull` caches row statistics on
+    this object.
     """
     a, active = relabeled.into, relabeled.active
 

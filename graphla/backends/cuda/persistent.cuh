@@ -2,8 +2,8 @@
 // barriers. The host can stop the kernel, and the kernel reports to the host when it ends.
 //
 // The launch is cooperative: every block of the grid is resident, so a block may wait for all other
-// blocks. The first parameter of each persistent kernel is a `Launch`. When a block ends, it calls
-// `is_last_block`, and the last block calls `tell_host`.
+// blocks. The host passes a `Launch` as the first argument of each persistent kernel. When a block
+// ends, it calls `is_last_block`, and the last block calls `tell_host`.
 //
 // Invariant: all blocks go through the same barriers, and all of them leave the kernel at the same
 // barrier.
@@ -16,13 +16,14 @@ namespace graphla {
 
 /// The state of a launch that the host passes to the kernel.
 struct Launch {
-  // In device memory: control[0] counts the tickets of `Grid`. The other words are zero when the
-  // launch starts, and each kernel uses them for its own purposes.
+  // Words in device memory. control[0] is the ticket counter of the barrier `Grid`. The other words
+  // are zero when the launch starts, and each kernel may use them for any purpose.
   u64 *control;
   u64 *host;     // words in host memory through which host and GPU communicate (see `Host`)
   i64 patience;  // clock ticks between two reads of the word HOST_STOP
   u32 tickets;   // value of the ticket counter control[0] when the launch starts
-  u32 number;    // number of the launch, stored in each word that the kernel reports to the host
+  u32 number;    // identifies the launch; it is part of each word that the kernel reports to the
+                 // host
 };
 
 /// The indices of the words of `Launch::host`. The host writes the word HOST_STOP, and the GPU
@@ -79,12 +80,13 @@ DEVICE u64 load_acquired(const u64 *at) {
 /// At each barrier a block takes a ticket, and waits until all blocks have taken one. The upper
 /// half of the 64-bit word `*word` counts tickets, and may wrap around. The lower half has two
 /// 16-bit fields that count the votes to leave: barriers with even numbers use one field, and
-/// barriers with odd numbers use the other field. So a late block can still read the votes of its
-/// own barrier: other blocks are ahead by at most one barrier, whose votes are in the other field.
+/// barriers with odd numbers use the other field. A late block can still read the votes of its own
+/// barrier, because other blocks are at most one barrier ahead, and vote in the other field there.
+/// The fields are never reset, because all blocks leave after the first barrier with a vote.
 struct Grid {
   u64 *word;
-  // The value that the ticket counter reaches when all blocks have arrived at the latest barrier
-  // that this block has entered. Before the first barrier: its value at the start of the launch.
+  // The value of the ticket counter at which the last barrier that this block entered is complete.
+  // Before the first barrier, `due` is the value of the counter at the start of the launch.
   u32 due;
   u32 turn;
 
@@ -96,7 +98,7 @@ struct Grid {
   /// call this before the first barrier.
   DEVICE void begin(u32 tickets) { due = tickets; }
 
-  /// Waits for all threads of all blocks. Returns whether any of them votes to leave.
+  /// Waits for all threads of all blocks. Returns whether any of them voted to leave.
   DEVICE bool meet(bool leaves = false) {
     arrive(leaves);
     return wait();
@@ -117,8 +119,8 @@ struct Grid {
     if (threadIdx.x == 0) {
       u64 seen = load_acquired(word);
       for (int polls = 0; i32(u32(seen >> 32) - due) < 0; ++polls) {
-        // If the wait is long, another block is probably working alone and needs more time, so poll
-        // less often.
+        // After EAGER polls, poll less often: the wait will probably be long, because one block
+        // works alone while the others wait.
         __nanosleep(polls < EAGER ? 0 : 500);
         seen = load_acquired(word);
       }
@@ -128,7 +130,8 @@ struct Grid {
     return __syncthreads_or(leaves);
   }
 
-  /// Updates this struct after a copy of it has gone through a barrier.
+  /// Must be called after a barrier at which the threads used a copy of this struct: makes the
+  /// original equal to this copy.
   DEVICE void follow() {
     due += gridDim.x;
     ++turn;
@@ -138,15 +141,15 @@ struct Grid {
   DEVICE u64 vote() const { return turn & 1 ? u64(1) << 16 : u64(1); }
 };
 #else
-/// Like the struct above, for a grid that is one cluster of GRAPHLA_ONE_CLUSTER blocks. Its barrier
-/// takes about a third of the time.
+/// Replaces the struct above if the grid is one cluster of GRAPHLA_ONE_CLUSTER blocks. A barrier of
+/// a cluster takes about a third of the time of a grid barrier.
 ///
 /// A block votes to leave by setting a word in the shared memory of every block. Barriers use two
 /// words alternately, so a late block can still read the votes of its own barrier.
 struct Grid {
   static constexpr int SIZE = GRAPHLA_ONE_CLUSTER;
   u64 *word;
-  u32 due;  // the value of the ticket counter before `is_last_block` increments it
+  u32 due;  // the ticket counter at the start of the launch; only `is_last_block` increments it
   u32 turn;
   u32 *votes;
 
@@ -157,7 +160,7 @@ struct Grid {
     cluster_meet<SIZE>();
   }
 
-  /// Waits for all threads of all blocks. Returns whether any of them votes to leave.
+  /// Waits for all threads of all blocks. Returns whether any of them voted to leave.
   DEVICE bool meet(bool leaves = false) {
     if (leaves) {
       for (u32 block = 0; block < u32(SIZE); ++block)
@@ -167,7 +170,8 @@ struct Grid {
     return load_relaxed(&votes[turn++ & 1]) != 0;
   }
 
-  /// Updates this struct after a copy of it has gone through a barrier.
+  /// Must be called after a barrier at which the threads used a copy of this struct: makes the
+  /// original equal to this copy.
   DEVICE void follow() { ++turn; }
 };
 #endif
@@ -231,8 +235,8 @@ DEVICE bool is_last_block(const Grid &grid) {
 }
 
 /// Writes `value` to word k of the report that the host reads. Only one thread calls this. The
-/// words may arrive in any order. Each word also contains the number of the launch, so the host can
-/// wait until all words of this launch have arrived.
+/// words may arrive in any order. The high half of each word is the number of the launch. It tells
+/// the host which words of this launch have arrived.
 DEVICE void tell_host(u64 *host, u32 launch, int k, u32 value) {
   store_relaxed(&host[k], (u64(launch) << 32) | value);
 }

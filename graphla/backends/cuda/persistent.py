@@ -48,7 +48,7 @@ class PersistentTuning:
     launches: int = 128  # number of launches whose control words are allocated and zeroed together
     spin: float = 300e-6  # seconds for which the host polls without a pause
     nap: float = 20e-6  # seconds between two polls after the first `spin` seconds
-    check: float = 1e-3  # seconds between two checks for an error of the GPU
+    check: float = 1e-3  # seconds between two checks for a GPU error
 
 
 TUNING = PersistentTuning()
@@ -93,14 +93,15 @@ _kept = _Kept()
 
 
 class Refused(Exception):
-    """Raised if the GPU cannot run the kernel's blocks in clusters of the requested size."""
+    """The GPU cannot run the kernel's blocks in clusters of the requested size."""
 
 
 def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32, cluster: int = 1) -> int:
-    """Return the number of blocks that can be resident on the GPU at the same time.
+    """Return the number of blocks that can be resident on the GPU at the same time, but at most
+    `each` blocks per multiprocessor.
 
-    At most `each` blocks per multiprocessor are counted. If the blocks form clusters, fewer blocks
-    may fit; `run` then finds the number by trial launches.
+    The result is a multiple of `cluster`. Fewer blocks may fit if they form clusters; `run` then
+    finds their number by trial launches.
     """
     fit = kernel.resident(block, shared) if card().is_cooperative else 0
     if not fit:
@@ -127,14 +128,15 @@ def run(
 ) -> list[int]:
     """Launch a kernel and wait; return its status and the numbers that it reports.
 
-    If `as_struct` is true, the first parameter of the kernel is a `Launch`. Otherwise the first
-    five parameters are the fields of `Launch`.
+    If `as_struct` is true, the first parameter of the kernel must be a `Launch`. Otherwise its
+    first five parameters must be `control`, `tickets`, `host`, `number` and `patience` (see
+    `Launch`).
 
-    `blocks` must be at most `grid(...)`, except if the blocks do not wait for one another or if
-    they form a single cluster; set `cooperative` to False in these two cases. An interrupt (Ctrl-C)
-    stops the kernel and is then raised again. With several clusters, the launch has as many blocks
-    as the GPU accepts. `Refused` is raised if the GPU accepts no cluster of this size. `meanwhile`
-    is called between the launch and the wait.
+    `blocks` must not exceed the result of `grid`. There are two exceptions, in which `cooperative`
+    must be False: blocks that do not wait for one another, and blocks that form a single cluster.
+    After Ctrl-C, `run` stops the kernel, and then reraises KeyboardInterrupt. With several
+    clusters, the launch has as many blocks as the GPU accepts. `Refused` is raised if the GPU
+    accepts no cluster of this size. `meanwhile` is called between the launch and the wait.
     """
     stream = xp.cuda.get_current_stream()
     place = (xp.cuda.runtime.getDevice(), stream.ptr)
@@ -162,7 +164,7 @@ def run(
     try:
         if cluster == 1:
             kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)
-        elif not cooperative:  # if all blocks form one cluster, they run at the same time
+        elif not cooperative:  # a single cluster: its blocks always run at the same time
             try:
                 kernel(blocks, block, *head, *args, shared=shared)
             except xp.cuda.driver.CUDADriverError as error:
@@ -180,8 +182,8 @@ def run(
 
 
 _taken: dict[tuple[Kernel, int], int] = {}
-"""For each pair of a kernel and a number of bytes of shared memory: the number of blocks that the
-GPU accepted in an earlier launch with clusters."""
+"""The number of blocks that the GPU accepted in an earlier launch of a kernel with clusters. The
+key contains the kernel and the number of bytes of shared memory per block."""
 
 
 def _launch_clusters(
@@ -190,8 +192,8 @@ def _launch_clusters(
     """Launch the kernel with as many blocks as the GPU accepts, in clusters.
 
     The GPU can hold fewer blocks at a time if they form clusters. CuPy has no function that returns
-    this smaller number. A launch with too many blocks fails, so we try smaller grids until one
-    succeeds.
+    this smaller number. A launch with too many blocks fails. So this function tries smaller and
+    smaller grids until a launch succeeds.
     """
     taken = _taken.get((kernel, shared))
     for fewer in range(taken or blocks, 0, -cluster):
@@ -211,8 +213,8 @@ def _launch_clusters(
 def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:
     """Wait until the launch has written all its results to host memory.
 
-    A result has been written when the high half of its word contains the number of the launch.
-    `told` contains the indices of these words in `view`.
+    `told` contains the indices of the words in `view` to which the kernel writes results. A word
+    has been written once its high half contains `launch`, the number of the launch.
     """
     begin = time.perf_counter()
     asked, tuning = begin, current(TUNING)
@@ -227,8 +229,8 @@ def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:
 
 
 def _check(stream: Any, view: memoryview, told: range, launch: int) -> None:
-    """If the launch has ended, raise the GPU's error, if any, or an error if the results are
-    incomplete."""
+    """Do nothing while the launch is running. After its end, raise the error that the GPU reports,
+    or a RuntimeError if results are missing."""
     if xp.cuda.runtime.streamQuery(stream.ptr) != NOT_READY:
         stream.synchronize()  # this raises the GPU's error
         if any(view[k] >> 32 != launch for k in told):

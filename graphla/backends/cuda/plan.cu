@@ -7,9 +7,10 @@
 // without edges have NO_CLASS. Vertices are ordered by class, and within a class by the user's
 // number. The entries of a row ascend in the user's numbering. After a stable partition of the row
 // by class they ascend in the new numbering, so no sort is needed. To partition a row, a warp first
-// counts the entries of each class: lane c holds the count of class c, and later the position at
-// which the next entry of class c is written. Five ballots, one per bit of a class, determine which
-// lanes have an entry of each class.
+// counts the entries of each class; lane c holds the count of class c. Then it writes the entries,
+// and lane c holds the position of the next entry of class c. In both steps each lane reads one
+// entry at a time. Five ballots, one per bit of the class, tell lane c which lanes have an entry of
+// class c.
 //
 // When the vertices of each class are counted, a warp processes CHUNK vertices at a time. When rows
 // are partitioned, a warp processes one row at a time, the longest rows first. A very long row (see
@@ -23,7 +24,8 @@ enum PlanShape { CLASSES = 32 };  // number of degree classes
 constexpr int CLASS_BITS = 5;
 constexpr u32 NO_CLASS = 32;
 
-/// Returns the class of a degree. The degree must be below 2^32; degree 0 has class 32.
+/// Returns the class of a vertex with this degree, which must be below 2^32. For degree 0 the
+/// result is 32, which is NO_CLASS.
 DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }
 
 /// Returns the degree of v: the number of entries in row v of `out` plus, if `into` is not null,
@@ -54,8 +56,9 @@ struct Classes {
 
 DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
 
-/// Computes the class of each vertex from its degree (see `degree_of`). `idle` has one bit per
-/// vertex: sets bit v % 32 of the word idle[v / 32] if vertex v has no edge, or if v >= n.
+/// Computes the class of each vertex from its degree (see `degree_of`). The bitmap `idle` has one
+/// bit per vertex: bit v % 32 of the word idle[v / 32]. The kernel sets this bit if vertex v has no
+/// edge, or if v >= n.
 template <class Op, class Offset>
 __global__ void class_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
                                i64 n, u8 *classes, u32 *idle) {
@@ -75,8 +78,8 @@ constexpr int CANDIDATES = 32, AT_ONCE = 4;
 
 /// Computes first[v] = the neighbor with the highest degree among the first CANDIDATES entries of
 /// row v, or -1 if the row is empty. Degrees are compared by class; among neighbors of the same
-/// class, the first one is chosen. v itself is chosen only if there is no other candidate. If
-/// `classes` is null, first[v] is the first entry.
+/// class, the first one is chosen. The kernel chooses v itself only if no other vertex is among
+/// these entries. If `classes` is null, first[v] is the first entry.
 template <class Op, class Offset>
 __global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                const u8 *__restrict__ classes, i64 n, i32 *first) {
@@ -101,8 +104,8 @@ __global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__r
   }
 }
 
-/// Computes the class of each vertex from its degree (see `degree_of`). For each class, also
-/// NO_CLASS, and each chunk of vertices, sets counts[class * chunks + chunk] to the number of
+/// Computes the class of each vertex from its degree (see `degree_of`). For each class (including
+/// NO_CLASS) and each chunk of vertices, sets counts[class * chunks + chunk] to the number of
 /// vertices of this class in the chunk.
 template <class Op, class Offset>
 __global__ void count_classes(const Offset *__restrict__ out, const Offset *__restrict__ into,
@@ -182,8 +185,8 @@ DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__
   return count;
 }
 
-/// Writes the new numbers of the entries begin..end-1 to `placed`, grouped by class. In lane c,
-/// `place` is the position in `placed` at which the entries of class c begin. The whole warp must
+/// Writes the new numbers of the entries begin..end-1 to `placed`, grouped by class. Lane c passes
+/// as `place` the position in `placed` at which the entries of class c begin. The whole warp must
 /// call this.
 DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes,
                           const i32 *__restrict__ renamed, i64 begin, i64 end, i64 place,
@@ -208,8 +211,8 @@ DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict_
   }
 }
 
-/// Writes the short rows of the renumbered matrix: the rows `first` to `last` - 1. One warp writes
-/// each row.
+/// Writes the short rows of the renumbered matrix, which are its rows `first` to `last` - 1. One
+/// warp writes each row.
 template <class Op, class Offset>
 __global__ void relabel_rows(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                              const u8 *__restrict__ classes, const i32 *__restrict__ renamed,

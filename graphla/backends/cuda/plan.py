@@ -1,10 +1,10 @@
 """Plans: data about a matrix's pattern that speed up traversals. Kernels: plan.cu.
 
-A full plan takes about 16 bytes per vertex and 4 bytes per entry for CSR, and as much again for
-CSC. Building it temporarily takes another 1.3 bytes per vertex. Nothing is sorted.
+A full plan takes about 16 bytes per vertex and 4 bytes per entry for CSR, and the same for CSC.
+While the plan is built, temporary arrays take another 1.3 bytes per vertex. Nothing is sorted.
 
-The host waits once until a plan is complete. For a full plan, it also waits for the position at
-which each degree class ends.
+The host waits once per plan, until the plan is complete. For a full plan, it also waits for the
+position at which each degree class ends.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PlanTuning:
     per_vertex: float = 6.5e-10  # cost of a full plan per vertex, in seconds
     per_entry: float = 1e-11  # cost of a full plan per entry, in seconds
     most: float = 1.5  # maximum size of a full plan, relative to the matrix without values
-    long: int = 12  # a row is long if its vertex has a degree of at least 2 ** long
+    long: int = 12  # if the degree of a vertex is at least 2 ** long, its row is called long
     wide_block: int = 1024  # threads per block of the kernel that processes one long row per block
 
 
@@ -57,16 +57,18 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     try:
         return _relabel_vertices(light, out, into)
     except MemoryError as error:
-        clear_frames(error.__traceback__)  # free the device memory that the frames keep alive
+        # free the device memory that the variables of these stack frames keep alive
+        clear_frames(error.__traceback__)
         return light
 
 
 def plan_cost(out: Csr, into: Csr) -> float:
     """Return the estimated seconds for building a full plan, or infinity if it would be too large.
 
-    A plan is too large, as defined by `PlanTuning.most`, if vertices have at most 7 edges on
-    average. In a directed graph, the limit is 5 edges in each direction. Such graphs are meshes and
-    road networks, where a full plan does not speed up traversals.
+    The limit is `PlanTuning.most` times the size of the matrix. As a plan needs memory per vertex,
+    it exceeds this limit if vertices have at most 7 edges on average or, in a directed graph, at
+    most 5 edges in each direction. Such graphs are meshes and road networks, where a full plan does
+    not speed up traversals.
     """
     n, entries = out.nrows, out.nvals
     pattern, first, numbers = 4 * entries + out.indptr.dtype.itemsize * (n + 1), 4 * n, 8 * n
@@ -111,11 +113,10 @@ def _first(into: Csr, rows: int, classes: Any) -> Array:
 
 
 def good_neighbors(rows: Csr, columns: Csr) -> Array:
-    """Return, for each row of a matrix, the column of one of its entries, or -1 if the row is
-    empty.
+    """For each row of a matrix, return the column of one of its entries, or -1 if the row is empty.
 
-    A column with many entries is preferred. `rows` and `columns` are the CSR and the CSC of the
-    matrix.
+    The function chooses among the first entries of the row, and prefers columns with many entries.
+    `rows` and `columns` are the CSR and the CSC of the matrix.
     """
     return _first(rows, rows.nrows, _classes(columns, columns)[0])
 
@@ -133,14 +134,13 @@ def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
 
 
 def _look_at(out: Csr, into: Csr) -> Plan:
-    """Return the light plan: the set of idle vertices, and one in-neighbor of each vertex.
+    """Compute the light plan: the set of idle vertices, and one in-neighbor of each vertex.
 
-    The plan is computed in two passes over the vertices.
+    This takes two passes over the vertices.
     """
+    # compile the kernels first, because the measured time must not include it
     for name in ("class_vertices", "pick_neighbors"):
-        load(
-            "plan.cu", name, NOTHING, out.indptr.dtype
-        )  # compile the kernels before measuring time
+        load("plan.cu", name, NOTHING, out.indptr.dtype)
     start = perf_counter()
     classes, idle = _classes(out, into)
     first = _first(into, out.nrows, classes)
@@ -192,8 +192,9 @@ def _rename_form(
 ) -> Csr:
     """Return the pattern of `a` in the new numbering of the vertices, with sorted rows.
 
-    The array `sizes` holds 0 and then the lengths of the rows in the new numbering. This function
-    replaces the lengths with their running sums, so that `sizes` becomes the indptr of the result.
+    On entry, the first element of the array `sizes` is 0, and the other elements are the lengths of
+    the rows in the new numbering. This function replaces the lengths with their running sums, so
+    that `sizes` becomes the indptr of the result.
     """
     add_up_sizes(sizes)
     indices = xp.empty(a.nvals, np.int32)

@@ -1,5 +1,5 @@
 // The device library of compiled loops: products, sweeps over vectors, folds, stacks, and Python's
-// functions on scalars. `program/cuda_text.py` prints kernels that include this file.
+// functions on scalars. `program/cuda_text.py` generates the kernels, which include this file.
 //
 // One cooperative launch runs a whole loop. All threads follow the same control flow. Each thread
 // has its own copy of the scalars, with the same values in all threads. A vector is a struct of
@@ -14,9 +14,9 @@ namespace graphla {
 
 // --- products -----------------------------------------------------------------------------------
 
-/// Computes a product with `push_product`. `u` and `out` are the places of vectors (see
-/// `place_of`). The form and the frame are constant kernel arguments, so the caller passes their
-/// addresses. Returns the number of barriers that the product has gone through.
+/// Computes a product with `push_product`. `u` and `out` identify the vectors (see `place_of`).
+/// `form` and `call.frame` point to kernel parameters, which are constant and need not be copied.
+/// Returns the number of grid barriers in the product.
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class U, class Offset, class A,
           class Allowed, class Queueing>
 DEVICE u32 push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
@@ -52,7 +52,8 @@ LINKED u32 called_pull(const ProductForm<Offset, A> *form, const u64 *slots, u32
 
 // --- folds --------------------------------------------------------------------------------------
 
-/// The monoid that compares vectors: its fold is true if any pair of elements differs.
+/// The monoid OR. When two vectors are compared, the terms say which pairs of elements differ, so
+/// the fold is true if any pair differs.
 struct Differs {
   typedef bool Z;
   static constexpr bool IS_ANY = false;
@@ -60,13 +61,13 @@ struct Differs {
   static DEVICE Z add(Z x, Z y) { return x || y; }
 };
 
-/// Folds the values that the threads of this block pass, and stores the result in the block's two
-/// words of `partials`. Every thread must call this.
+/// Combines the partial folds of all threads of this block, and stores the result in the block's
+/// two words of `partials`. Every thread must call this.
 template <class Op> CALL void put_fold(u64 *partials, u64 *scratch, Fold<Op> fold) {
   const u32 warps = blockDim.x / WARP;
   u64 *const sums = scratch + SCRATCH_SUMS, *const has = sums + warps;
   fold = warp_fold(fold);
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective operation
+  __syncthreads();  // other threads may still be reading what the previous operation stored
   if (lane() == 0) {
     sums[warp_in_block()] = as_bits<u64>(fold.sum);
     has[warp_in_block()] = fold.has;
@@ -86,7 +87,7 @@ template <class Op> CALL void put_fold(u64 *partials, u64 *scratch, Fold<Op> fol
 /// Combines the folds of all blocks, in the order of the blocks. Every thread gets the result.
 template <class Op> CALL Fold<Op> get_fold(const u64 *partials, u64 *scratch) {
   u64 *const shared = scratch + SCRATCH_SUMS;
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective operation
+  __syncthreads();  // other threads may still be reading what the previous operation stored
   if (threadIdx.x < WARP) {
     Fold<Op> all;
 #pragma unroll 1
@@ -110,9 +111,9 @@ template <class Op> CALL Fold<Op> get_fold(const u64 *partials, u64 *scratch) {
 
 // --- elements -----------------------------------------------------------------------------------
 
-/// Sets v(i) = update(has, old). `has` says whether v has an entry at i, and `old` is its value. If
-/// the queue of v is valid and the entry is new, appends i to the queue and adds degree(), the
-/// degree of i, to the counts.
+/// Sets v(i) = update(has, old), where `has` is true if v has an entry at i, and `old` is the value
+/// of this entry, or 0. If the queue of v is valid and the entry is new, appends i to the queue and
+/// adds degree(), the degree of i, to the counts.
 template <class T, class Update, class Degree>
 DEVICE void set_element(Vector<T> &v, u32 &place, i64 i, Update update, Degree degree) {
   const Counts *const old = renew(v, place);
@@ -165,8 +166,7 @@ template <class T> DEVICE void list_entries(Vector<T> &v, u32 &place, i64 n) {
 }
 
 // --- scatters -----------------------------------------------------------------------------------
-// A scatter writes value(i) to out(place(i)) for each i for which has(i) is true. `out` is empty at
-// first.
+// For each i with has(i), a scatter writes value(i) to out(place(i)). `out` is initially empty.
 
 /// Returns whether `index` is a valid index of a vector of size n. As in Python, negative indices
 /// count from the end.
@@ -178,9 +178,9 @@ template <class Index> DEVICE i32 place_in(Index index, i64 n) {
   return is_signed<Index> && index < Index(0) ? i32(i64(index) + n) : i32(index);
 }
 
-/// Scatters to positions that must all be different: if a position occurs twice, reports fault
-/// `number`. If `addressed` is not null, each position place(i) gets an entry in it, even if has(i)
-/// is false.
+/// Scatters to positions place(i) that must all be different; reports the fault `number` if a
+/// position occurs twice. If `addressed` is not null, adds an entry to this vector at every
+/// position place(i), even if has(i) is false.
 template <class Place, class Has, class Value, class T>
 DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value value, Vector<T> &out,
                          Vector<bool> *addressed, u32 number) {
@@ -201,8 +201,9 @@ DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value va
   else machine.add(&out.counts->entries, found);
 }
 
-/// Creates an entry at each position into which `fold_positions` will fold, with the identity as
-/// its value. Ends with a barrier. Returns whether the program must end.
+/// Prepares for `fold_positions`: creates an entry, with the monoid's identity as its value, at
+/// each position to which a value will be added. Ends with a barrier. Returns whether the program
+/// must end, as `Machine::meet` does.
 template <class Op, class Place, class Has, class Value, class T>
 DEVICE bool mark_positions(Machine &machine, i64 n, Place place, Has has, Value, Vector<T> &out) {
   i32 found = 0;
@@ -239,9 +240,9 @@ DEVICE void fold_positions(Machine &, i64 n, Place place, Has has, Value value, 
 
 /// An input vector as the host stores it, described by five words. If `indices` is not null, the
 /// vector is a list of `count` entries. Otherwise each position has a value, and `present`, unless
-/// it is null, contains the presence flags. If the first word is IN_WORDS instead of an address,
-/// the vector has at most one entry, which the words themselves hold: the second word is its index,
-/// the third its value.
+/// it is null, contains the presence flags. If the first word is IN_WORDS, the vector has at most
+/// one entry, and the words contain this entry instead of addresses: the second word is the index,
+/// and the third word the value.
 template <class T> struct Input {
   const i32 *indices;
   const bool *present;
@@ -271,9 +272,9 @@ template <class T> DEVICE void fill(T *values, T value, i64 n) {
   for (i64 k = thread_in_grid(); k < n; k += threads_in_grid()) values[k] = value;
 }
 
-/// Clears the memory that must be zero when a launch starts. If `is_first` is true, because this is
-/// the first launch of a program, also clears the flags and the counts of all vectors. A barrier
-/// must follow.
+/// Clears the memory that must be zero when a launch starts. In the first launch of a program,
+/// `is_first` is true; then this function also clears the flags and the counts of all vectors. A
+/// barrier must follow.
 DEVICE void clear_memory(const Frame &frame, bool is_first) {
   clear_words(frame.zeros, frame.zero_words);
   if (!is_first) return;
@@ -283,8 +284,9 @@ DEVICE void clear_memory(const Frame &frame, bool is_first) {
 
 /// Copies an input to a vector whose flags are all false, and counts its entries. `Word` is an
 /// unsigned integer type of the size of a value. `words` describes the input, and `place` is the
-/// place of the vector. If `indptr` is not null, it contains the offsets of the lines that later
-/// pushes of this vector read, and the degrees of listed entries are added to its counts.
+/// place of the vector. If `indptr` is not null, it contains the offsets of the matrix lines that
+/// later pushes of this vector read. In this case, and if the input is a list, adds the degrees of
+/// the entries to the counts of the vector.
 template <class Word, class Offset>
 CALL void copy_input(const u64 *words, const u64 *slots, u32 place, u32 n, const Offset *indptr,
                      u64 *scratch) {
@@ -331,11 +333,12 @@ template <class T> struct Stack {
   i64 items;   // capacity of `ends`, in vectors
   i64 length;  // current number of vectors
   i64 top;     // number of entries
-  i64 lowest;  // the smallest `length` so far; the items below it have not changed since the start
+  i64 lowest;  // the minimum of `length` so far; items with smaller indices have never been removed
   i64 last;    // position of the first entry of the last item, loaded in advance
 
   DEVICE bool lacks_room(i64 entries) const { return top + entries > room || length == items; }
-  // All threads read these words, so the loads go through the L1 cache, as in `entries_of`.
+  // All threads read these words. Ordinary loads, which use the L1 cache, are faster than reads of
+  // one word by all warps from the L2 cache (see `entries_of`).
   DEVICE i64 begin_of(i64 item) const { return item > 0 ? ends[item - 1] : 0; }
   DEVICE i64 end_of(i64 item) const { return ends[item]; }
 
@@ -346,8 +349,8 @@ template <class T> struct Stack {
   /// Appends a copy of v. The queue of v must list all of its entries.
   DEVICE void append(const Vector<T> &v) {
     const i64 count = entries_of(v);
-    // The shift differs from that of a sweep over v, which is often still running, so that other
-    // warps copy the entries.
+    // A sweep over v is often still running, and starts with the warps that shift_of(v) selects.
+    // With a different shift, other warps copy the entries.
     spread(u32(count), shift_of(v) + 8, [&](u32 k) {
       const i32 i = v.queue[k];
       indices[top + k] = i;
@@ -391,7 +394,7 @@ template <class T> struct Stack {
   }
 };
 
-// --- conversion of the state to words and back --------------------------------------------------
+// --- converting the state to words and back -----------------------------------------------------
 
 template <class T> DEVICE void put_vector(const Vector<T> &v, u64 *words) {
   words[0] = u64(v.values);

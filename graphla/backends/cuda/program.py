@@ -1,5 +1,5 @@
-"""Run the kernel of a compiled loop in one cooperative launch. program/cuda_text.py prints the
-kernels.
+"""Run the kernel of a compiled loop in one cooperative launch. The module `program/cuda_text.py`
+generates the source of the kernels.
 
 The host waits for the end of the loop by polling (see `persistent`). If the memory of a stack is
 full, the kernel stores its state and ends. The host then enlarges the memory and launches the
@@ -54,8 +54,8 @@ class ProgramTuning:
     """Sizes and limits for compiled loops."""
 
     # Threads per block, a power of two; one block runs on each multiprocessor. With this size a
-    # thread has 128 registers. With 64 registers, a sweep spills loaded values to local memory, so
-    # its loads no longer overlap.
+    # thread has 128 registers. With 64 registers, a sweep spills each loaded value to local memory,
+    # and therefore waits for one load before it issues the next.
     block: int = 512
     # If all matrices have at most `cluster_rows` rows and columns and at most `cluster_entries`
     # entries, the grid is one cluster of `cluster` blocks, because the barrier of a cluster is
@@ -66,9 +66,9 @@ class ProgramTuning:
     stack_entries: int = 2  # initial capacity of a stack, in entries per unit of its dimension
     stack_items: int = 1 << 16  # initial capacity of a stack, in vectors
     records: int = 1 << 16  # maximum number of products that a trace records
-    # Until the whole kernel is compiled, a loop runs with separately compiled parts of it, if the
-    # driver can link parts. Each product is a part. If the program has at least `sweeps_from`
-    # sweeps, each sweep is a part, too.
+    # While the whole kernel is being compiled, a loop uses a kernel that is linked from separately
+    # compiled parts, if the driver can link them. Each product is a part. If the program has at
+    # least `sweeps_from` sweeps, each sweep is a part, too.
     sweeps_from: int = 8
     # For tests and measurements: whether kernels always consist of parts, even if they are compiled
     # as a whole.
@@ -107,8 +107,8 @@ def cluster_for(forms: Iterable[Csr]) -> int:
 def refusals() -> int:
     """Return the number of devices for which `refuse_clusters` was called.
 
-    For the same matrices, tuning and device, the result of `cluster_for` changes only if this
-    number changes.
+    A result of `cluster_for` may be cached as long as the matrices, the tuning, the device and this
+    number stay the same.
     """
     return len(_refusing)
 
@@ -122,7 +122,7 @@ ALIGNMENT = 128
 """The alignment in bytes of the presence flags, the queue and the counts of a vector."""
 
 
-# --- what a kernel needs ------------------------------------------------------------------------
+# --- the layout of a program's state, and the operands of its kernel ----------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +148,11 @@ class StackPlace:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which words of a program's state hold what.
+    """The positions of the parts of a program's state, which is an array of words.
 
-    `dims`, `arrays` and the elements of `inputs` are the indices of the first words of the
-    dimensions, the arrays and each input. `saves[k - 1]` is the index of the stack to which append
-    number k of the program appends.
+    `dims` and `arrays` are the indices of the first words of the dimensions and of the arrays.
+    `inputs` contains the index of the first word of each input. The append operations of the
+    program are numbered from 1; operation k appends to stack number `saves[k - 1]`.
     """
 
     size: int
@@ -180,8 +180,8 @@ class Form:
 
 
 StackPart = SparseVector | tuple[Arena, int, int]
-"""One vector of a stack, or (arena, first, last), which stands for the vectors `first` to `last` -
-1 of an arena."""
+"""A part of a stack: one vector, or a tuple (arena, first, last) for the vectors `first` to `last`
+- 1 of an arena."""
 
 
 @dataclass(slots=True)
@@ -224,15 +224,18 @@ class _State(CPointer):
 class _Places:
     """Sizes and offsets of the memory that a run with given dimensions needs.
 
-    `slots` contains for each slot: the index of its first word in the state, the number of bytes of
-    its values, the offset of its flags, the offset of its queue or -1, and the offset of its
-    counts. All flags are in one block of memory of `flags` bytes. All other offsets refer to the
-    scratch memory: a block of `size` bytes that only the kernel uses.
+    A run needs `flags` bytes for the flags of all slots, `size` bytes of scratch memory, which only
+    the kernel uses, and memory for the values of each slot.
 
-    If a run needs little memory, a single block of `joined` bytes contains all of it: first the
-    flags, then the scratch memory, then the values of each slot. `values` contains the offset of
-    each slot's values from the start of the scratch memory. If a run needs more memory, `joined` is
-    0, and each slot has its own memory for its values.
+    `slots` contains a tuple for each slot. Its elements are the index of the slot's first word in
+    the state, the number of bytes of its values, the offset of its flags in the memory for flags,
+    and the offsets of its queue (or -1) and of its counts in the scratch memory. The fields
+    `counts`, `zeros`, `sums`, `has` and `partials` are also offsets in the scratch memory.
+
+    If a run needs little memory, a single block of `joined` bytes contains first the flags, then
+    the scratch memory, and then the values of each slot. `values` contains the offset of each
+    slot's values from the start of the scratch memory. If a run needs more memory, `joined` is 0,
+    and the flags, the scratch memory and the values of each slot are in separate blocks.
 
     `state` is the state of the program at its start, in which only the dimensions are filled in.
     `needed` is the number of bytes that a run needs in addition to its inputs.
@@ -255,11 +258,11 @@ class _Places:
 class Loop:
     """A loop that is ready to run: its kernel and the forms of the matrices that it reads.
 
-    `text` is the source of the program with the kernel `entry`, and `what` describes it in error
-    messages. `print_parts` returns the source of the same program divided into parts, and the
-    number of parts. The parts are compiled in less time, and are used until the kernel of `text` is
-    ready. `block` is the number of threads per block. If `cluster` is above 1, the grid is one
-    cluster of this many blocks.
+    `text` is the source of the program, `entry` is the name of its kernel, and `what` names the
+    kernel in error messages. `print_parts` returns the same program as source that is divided into
+    parts, and the number of parts. Compiling the parts in parallel takes less time, so the parts
+    are used until the kernel of `text` is ready. `block` is the number of threads per block. If
+    `cluster` is above 1, the grid is one cluster of this many blocks.
     """
 
     def __init__(
@@ -281,8 +284,8 @@ class Loop:
                 registers = min(REGISTERS // block, MOST_REGISTERS)
                 early = Loading(in_parts, entry, what, parts, registers)
         self._whole: Loading | None = Loading(text, entry, what)
-        # While other threads compile the kernel, load and run the kernels that prepare the
-        # matrices.
+        # `_pack` runs the kernels that prepare the matrices. Meanwhile other threads compile the
+        # kernel of the loop.
         self.packed = [_pack(each) for each in forms]
         self.chunks = number_of_chunks([each.a for each in forms if each.is_pulled])
         self.shared = max((each.hubs.shared for each in forms if each.hubs), default=VOTES_BYTES)
@@ -295,7 +298,8 @@ class Loop:
         self._places: dict[tuple[int, ...], _Places] = {}
 
     def improve(self) -> None:
-        """If the whole kernel has been compiled by now, use it instead of the parts."""
+        """Use the whole kernel instead of the kernel that consists of parts, if its compilation has
+        finished."""
         whole = self._whole  # another thread may change `_whole` at the same time
         if whole is None or not whole.is_done():
             return
@@ -319,8 +323,8 @@ class Loop:
         return known
 
     def lacking(self, dims: tuple[int, ...]) -> tuple[int, int] | None:
-        """If a run needs more memory than is free, return the numbers of needed and of free
-        bytes."""
+        """Return None if there is enough free memory for a run. Otherwise return the number of
+        bytes that the run needs, and the number of free bytes."""
         needed = self.places(dims).needed
         if needed < LARGE:
             return None
@@ -362,10 +366,11 @@ MOST_REGISTERS = 255
 """The maximum number of registers that a thread can have."""
 
 LARGE = 1 << 30
-"""If a run needs fewer bytes than this, the driver is not asked how much memory is free."""
+"""If a run needs fewer bytes than this, it starts without a query for the amount of free memory."""
 
 MOST_SIZES = 64
-"""Maximum number of `_Places` that a loop caches, one per combination of dimensions."""
+"""Maximum number of memory layouts (`_Places`) that a loop caches. There is one layout per
+combination of dimensions."""
 
 
 # --- a run --------------------------------------------------------------------------------------
@@ -403,7 +408,8 @@ class Run:
         flags = self.flags.ptr
         begin = flags + places.flags if places.joined else self.scratch.ptr
         self.first = first = -(-begin // ALIGNMENT) * ALIGNMENT
-        values = self.values = {}  # address of a slot's flags -> memory and offset of its values
+        # from the address of a slot's flags to the memory and the offset of its values
+        values = self.values = {}
         for k, (at, size, flag, queue, counts) in enumerate(places.slots):
             if places.joined:
                 address = first + places.values[k]
@@ -441,8 +447,8 @@ class Run:
         place, layout = self.layout.stacks[number], self.layout
         first = parts[0] if len(parts) == 1 else None
         if type(first) is tuple and first[1] == 0 and number not in layout.saves:
-            # Use the memory of the arena: the kernel does not write to a stack to which it never
-            # appends.
+            # The program never appends to this stack, so the kernel does not write to its memory.
+            # So the stack can use the arena's memory without a copy.
             arena, _, length = first
             memory = _StackMemory(arena.indices, arena.values, arena.ends)
             top = arena.top if length == arena.count else arena.bounds()[length]
@@ -487,7 +493,7 @@ class Run:
         )
 
     def _enlarge(self) -> None:
-        """Enlarge the memory of the stack that lacks room."""
+        """Enlarge the memory of the stack that was full when the kernel ended."""
         state = self.state
         number = self.layout.saves[state[State.STATE_RESUME] - 1]
         place, old = self.layout.stacks[number], self.stacks[number]
@@ -525,7 +531,8 @@ class Run:
             before, self.state = self.state, words.tolist()
             if status != LACKS_ROOM:
                 return status
-            # The kernel does not store these words: the dimensions and the addresses of the arrays.
+            # The kernel does not return the dimensions and the addresses of the arrays, so restore
+            # these words.
             given = slice(layout.dims, layout.arrays + len(self.arrays))
             self.state[given] = before[given]
             self._enlarge()
@@ -559,9 +566,10 @@ class Run:
         return n, partial(_make_form, *taken, state[place.at + 4])
 
     def stack(self, number: int) -> tuple[int, Arena]:
-        """Return how many of a stack's initial items the run has kept, and an arena with all items.
+        """Return the number k of initial vectors of a stack that the run has not removed, and an
+        arena with all current vectors of the stack.
 
-        The kept items are the first items of the arena. An item is one vector of the stack.
+        The first k vectors of the arena are these initial vectors.
         """
         place, memory = self.layout.stacks[number], self.stacks[number]
         length, top, lowest = self.state[place.at + 5 : place.at + 8]
@@ -596,8 +604,8 @@ def _make_form(
 
 
 def _pack(form: Form) -> Packed:
-    """Return a form of a matrix as a kernel argument. Except with hubs, the result is cached with
-    the matrix."""
+    """Return a form of a matrix as a kernel argument. A form without hubs is cached with the
+    matrix."""
     a = form.a
     values = a.values if form.is_read else NULL
     kept = UNREAD if not form.is_read or is_iso(a.values) else EACH
@@ -620,8 +628,8 @@ def _make_stack(room: int, items: int, dtype: np.dtype[Any]) -> _StackMemory:
 
 
 class _Parts:
-    """The division of one block of memory into aligned parts. `size` is the size of all parts so
-    far."""
+    """Divides one block of memory into aligned parts. `size` is the total number of bytes of the
+    parts so far."""
 
     def __init__(self) -> None:
         self.size = 0

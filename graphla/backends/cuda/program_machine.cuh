@@ -1,10 +1,10 @@
 // The state of a launch that runs a compiled loop: the words that host and kernel exchange,
 // barriers, sums over all blocks, faults, the trace, and where vectors and their counts are stored.
 //
-// Counts: each vector has a ring of COUNT_RING records of counts. A step that changes the number of
-// entries first moves on to the next record in the ring, which is zero, and clears the record after
-// that one. Invariant: a barrier separates two such steps on the same vector. So a late thread can
-// still read the previous record.
+// Counts: each vector has a ring of COUNT_RING records of counts. One of them is the current
+// record, and the next one is zero. A step that changes the number of entries makes the next record
+// the current one, and clears the record that follows it. Invariant: a barrier separates two such
+// steps on the same vector. So a late thread can still read the previous record.
 #ifndef GRAPHLA_PROGRAM_MACHINE
 #define GRAPHLA_PROGRAM_MACHINE
 #include "program_work.cuh"
@@ -16,20 +16,20 @@ namespace graphla {
 enum CountShape { COUNT_WORDS = 4, COUNT_RING = 4 };
 
 /// The words of `Launch::control` that compiled loops use. W_FAULT: 0 if no thread has found a
-/// fault in a vector. Otherwise the bitwise complement of two 32-bit numbers: the turn in which the
-/// first fault was found (see `Machine::turns`) in the high half, and the number of the fault in
-/// the low half.
+/// fault in a vector; otherwise ~(turn << 32 | number). Here `turn` identifies the step that found
+/// the first fault (see `Machine::turns`), and `number` is the number of this fault.
 enum ProgramWord { W_FAULT = 1 };
 
 /// How a kernel ended, in addition to the values of `Status`. LACKS_ROOM: the memory of a stack is
 /// full.
 enum ProgramStatus { LACKS_ROOM = 3 };
 
-/// The indices of the first words of a program's state. STATE_RESUME: 0 at the start of the
-/// program. If an append to a stack lacked room for STATE_NEEDED entries, the number of this
-/// append, at which the next launch resumes. STATE_FAULT: the number of a fault, or 0. STATE_LINE:
-/// the line at which the fault occurred. STATE_EXIT: the number of the exit. After the fault
-/// INDEX_OUT_OF_RANGE, STATE_NEEDED is the index, and STATE_EXIT the size of the vector.
+/// The indices of the first words of a program's state. STATE_RESUME: where the next launch
+/// resumes, which is 0 at the start of the program. If a launch ended because a stack was full,
+/// this word is the number of the append that failed, and STATE_NEEDED is the number of entries to
+/// append. STATE_FAULT: the number of a fault, or 0. STATE_LINE: the line at which the fault
+/// occurred. STATE_EXIT: the number of the exit at which the program ended. But after the fault
+/// INDEX_OUT_OF_RANGE, STATE_NEEDED is the index, and STATE_EXIT is the size of the vector.
 /// STATE_PRODUCTS: the number of products so far.
 enum StateWord {
   STATE_RESUME = 0,
@@ -45,7 +45,8 @@ enum StateWord {
 /// so that the kernel need not load it from global memory.
 template <int WORDS> struct State {
   u64 words[WORDS];
-  DEVICE State() {}  // keeps the simulator from comparing the fields with those on the host
+  DEVICE State() {}  // structs with a constructor are exempt from the simulator's comparison of
+                     // fields with the host
 };
 
 /// The memory that a launch uses in addition to vectors and matrices.
@@ -76,29 +77,30 @@ template <class To, class From> DEVICE To as_bits(From x) {
 }
 
 /// Stores the value of a variable in a word of shared memory. All threads of the block store equal
-/// values in the same order, so the word is correct after the next barrier. A branch that lets only
-/// one thread store would take longer.
+/// values in the same order, so the word is correct after the next barrier. This takes less time
+/// than a branch that lets only one thread store.
 template <class T> DEVICE void store_word(u64 *word, T value) {
 #ifdef GRAPHLA_SIMULATOR
-  if (threadIdx.x > 0) return;  // because a sanitizer would report stores of equal values as races
+  if (threadIdx.x > 0) return;  // a sanitizer would report the stores of equal values as data races
 #endif
   *word = as_bits<u64>(value);
 }
 
 // --- control ------------------------------------------------------------------------------------
 
-// Functions that are not inlined get no reference to `Machine`, `Launch` or `Frame`. The compiler
-// would otherwise keep the struct in memory instead of registers, and all other code would read it
-// from there.
+// A function that is not inlined must not have a parameter that refers to a `Machine`, `Launch` or
+// `Frame`. Such a reference would force the compiler to keep the whole struct in memory instead of
+// registers, so that all other code would have to load the fields.
 
 /// Where data begin in the shared memory `scratch`, as indices of words. SCRATCH_STOP: the
 /// `StopFlag`, used by thread 0 of the grid. SCRATCH_COUNTERS: the addresses of up to MOST_ADDED
 /// counters. SCRATCH_SUMS: one value per counter and warp.
 enum ScratchWord { SCRATCH_STOP = 0, SCRATCH_COUNTERS = 4, SCRATCH_SUMS = 8, MOST_ADDED = 4 };
 
-/// Waits at a barrier for all threads of the grid. Returns whether the program must end: a thread
-/// passes true as `leaves`, or the host has asked the kernel to stop. The caller then calls
-/// `follow` on its own copy of the grid.
+/// Waits at a barrier for all threads of the grid. Returns true if the program must end: if any
+/// thread passed true as `leaves`, or if the host has asked the kernel to stop. This function
+/// changes only its own copy of the grid. So the caller must call `follow` on the original
+/// afterwards.
 CALL bool meet_grid(Grid grid, bool leaves, u64 *scratch) {
   if (thread_in_grid() == 0) leaves = leaves || ((StopFlag *)(scratch + SCRATCH_STOP))->is_up();
   return grid.meet(leaves);
@@ -117,8 +119,9 @@ CALL void add_stored(u64 *scratch, u32 count) {
   }
 }
 
-/// Returns the sum of `found` over the lanes of the warp. A 64-bit value is split, because a sum of
-/// 32-bit numbers over a warp is a single instruction.
+/// Returns the sum of `found` over the lanes of the warp. A warp can add 32-bit numbers with a
+/// single instruction. So the overload for 64-bit values splits each value into two parts, and adds
+/// them separately.
 DEVICE u64 sum_of_warp(i32 found) { return u64(i64(warp_sum(found))); }
 DEVICE u64 sum_of_warp(u64 found) {
   const u64 low = warp_sum(u32(found & 0xffff)), high = warp_sum(u32(found >> 16));
@@ -137,7 +140,7 @@ DEVICE void store_sums(u64 *scratch, u64 *counter, Found found, More... more) {
 /// block to its counter. Every thread of the block must call this. There are at most MOST_ADDED
 /// pairs; a value is an i32, or a u64 below 2^47.
 template <class... Pairs> DEVICE void add_sums(u64 *scratch, Pairs... pairs) {
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective operation
+  __syncthreads();  // other threads may still be reading what the previous operation stored
   store_sums<0>(scratch, pairs...);
   add_stored(scratch, sizeof...(pairs) / 2);
 }
@@ -147,7 +150,7 @@ struct ProductCall {
   Grid grid;
   const Frame *frame;
   ProductRoom *room;
-  u32 pulls;  // number of pulls so far, including this product
+  u32 pulls;  // number of pulls so far; if this product is a pull, it is included
 };
 
 /// The state of a launch that is not part of the program's state: barriers, faults and the trace.
@@ -156,10 +159,10 @@ struct Machine {
   const Frame &frame;
   Grid grid;
   u64 *scratch;         // shared memory, see `ScratchWord`
-  u32 turns = 0;        // number of steps so far that check vectors for faults
+  u32 turns = 0;        // number of the current step among the steps that check vectors for faults
   u32 products = 0;     // number of products so far
   u32 pulls = 0;        // number of products so far that were computed by pulls
-  u32 idle = 0;         // number of backward jumps so far; see `idles`
+  u32 idle = 0;         // number of calls of `idles`, which is one per backward jump
   u32 fault = 0;        // 0, or the fault of a scalar function (a `ScalarFault`)
   u32 line = 0;         // the source line at which the fault occurred
   bool is_bad = false;  // whether this thread has found a fault in a vector since the last barrier
@@ -179,24 +182,25 @@ struct Machine {
     return ends;
   }
 
-  /// Called at each backward jump. Every 1024th call waits for all threads, so that the host can
-  /// stop a loop without barriers. Returns whether the program must end.
+  /// The program calls this at each backward jump. In every 1024th call all threads meet at a
+  /// barrier, so that the host can stop even a loop that contains no barriers. Returns whether the
+  /// program must end.
   DEVICE bool idles() { return (++idle & 1023) == 0 && meet(); }
 
   /// Reports a fault in a vector. `number` is the fault's position in the program's list of faults.
-  /// If several threads report faults before the next barrier, the fault of the earliest check is
-  /// reported to the host.
+  /// If several threads report faults before the next barrier, the host receives the fault of the
+  /// earliest step (see `turns`).
   DEVICE void report(u32 number) {
     is_bad = true;
     atomicMax(&launch.control[W_FAULT], ~((u64(turns) << 32) | number));
   }
 
-  /// Adds sums over all threads to counters (see `add_sums`). If a thread calls this, all threads
-  /// of its block must; blocks that have nothing to add may omit the call.
+  /// Adds sums over all threads to counters (see `add_sums`). Either all threads of a block call
+  /// this, or none does; a block that has nothing to add may omit the call.
   template <class... Pairs> DEVICE void add(Pairs... pairs) { add_sums(scratch, pairs...); }
 
-  /// Returns the `ProductCall` of the next product. After the product, call `follow` with the
-  /// number of barriers that it has gone through.
+  /// Returns the `ProductCall` of the next product. After this product, call `follow` with the
+  /// number of grid barriers that the product contained.
   DEVICE ProductCall product_call(ProductRoom *room) const { return {grid, &frame, room, pulls}; }
   DEVICE void follow(u32 barriers) {
     for (u32 k = 0; k < barriers; ++k) grid.follow();
@@ -212,8 +216,8 @@ struct Machine {
     pulls += !pushes;
   }
 
-  /// Returns why the program ended at a barrier: FAULT if a thread found a fault in a vector,
-  /// otherwise STOPPED.
+  /// To be called if the program ended at a barrier. Returns the reason: FAULT if a thread found a
+  /// fault in a vector, STOPPED if the host stopped the kernel.
   DEVICE u32 why() {
     const u64 found = load_relaxed(&launch.control[W_FAULT]);
     if (found) fault = u32(~found);
@@ -235,9 +239,10 @@ struct Machine {
   }
 };
 
-// The *place* of a vector is a u32: the index of the vector's pointers in shared memory, times
-// COUNT_RING, plus the index of its current record of counts. So a thread needs only one register
-// per vector, and an exchange of two vectors exchanges their places.
+// A vector is identified by its *place*: the u32 `index` · COUNT_RING + `record`. Here `index` is
+// the index of the vector's pointers in shared memory, and `record` is the index of its current
+// record of counts. So a thread needs only one register per vector, and to exchange two vectors, it
+// exchanges their places.
 
 enum VectorWord { VECTOR_WORDS = 5 };
 constexpr u64 RECORD_BYTES = 8 * COUNT_WORDS, RING_BYTES = RECORD_BYTES * COUNT_RING;
@@ -278,14 +283,15 @@ template <class T> DEVICE const Counts *renew(Vector<T> &v, u32 &place) {
 template <class T> DEVICE void keep_count(Vector<T> &v, const Counts *old) {
   if (thread_in_grid() == 0) atomicAdd(&v.counts->entries, load_relaxed(&old->entries));
 }
-/// Returns the number of entries in an earlier record to the first thread of the grid, and 0 to all
-/// other threads. A sweep adds the entries that it finds to this number. With `keep_count` instead,
-/// the first thread would have to wait for the load before it starts the sweep.
+/// In the first thread of the grid, returns the number of entries that an earlier record contains.
+/// In all other threads, returns 0. A sweep adds the entries that each thread finds to this number.
+/// With `keep_count` instead, the first thread could not start the sweep before the load from the
+/// record is complete.
 DEVICE i32 kept_count(const Counts *old) {
   return thread_in_grid() == 0 ? i32(load_relaxed(&old->entries)) : 0;
 }
-/// Like `keep_count`, for a sweep over the entries of v that may delete some of them. The queue
-/// stays valid if it was valid before the sweep and the sweep deletes no entry.
+/// Like `keep_count`, for a sweep over the entries of v that may delete some of them. If the queue
+/// was valid before the sweep, it stays valid as long as the sweep deletes no entry.
 template <class T> DEVICE void keep_queue(Vector<T> &v, const Counts *old) {
   if (thread_in_grid() != 0) return;
   const u64 entries = load_relaxed(&old->entries), queued = load_relaxed(&old->queued);
@@ -298,9 +304,9 @@ template <class T> DEVICE void set_count(Vector<T> &v, i64 entries) {
   if (thread_in_grid() == 0) v.counts->entries = u64(entries);
 }
 
-// All threads read the counts, so the loads go through the L1 cache: if 4,000 warps read one word
-// from the L2 cache, this takes 2.5 us. A barrier invalidates the L1 cache, so the counts are
-// current.
+// All threads read the counts. These are ordinary loads, which use the L1 cache, because reading
+// one word from the L2 cache with 4,000 warps takes 2.5 us. A grid barrier invalidates the L1
+// cache, so the counts are up to date.
 template <class T> DEVICE i64 entries_of(const Vector<T> &v) { return i64(v.counts->entries); }
 template <class T> DEVICE bool is_listed(const Vector<T> &v) {
   return v.queue && v.counts->queued == v.counts->entries;

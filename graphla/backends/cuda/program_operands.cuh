@@ -2,9 +2,10 @@
 // device memory for intermediate results, and properties of semirings.
 //
 // Vectors change between products in the same kernel, so no code may read them with ld.global.nc:
-// never copy the pointers of a `Vector` to a local pointer that is `__restrict__`. But a word that
-// all threads read must be loaded through the L1 cache, not with load_relaxed: if thousands of
-// warps read one word from L2, this takes 2.5 us.
+// never copy the pointers of a `Vector` to a local pointer that is `__restrict__`. Ordinary loads
+// are correct, because a grid barrier invalidates the L1 cache. Use them instead of load_relaxed
+// for a word that all threads read: if thousands of warps read one word from the L2 cache, this
+// takes 2.5 us.
 #ifndef GRAPHLA_PROGRAM_OPERANDS
 #define GRAPHLA_PROGRAM_OPERANDS
 #include "atomics.cuh"
@@ -31,8 +32,9 @@ template <class T> struct Vector {
 };
 
 /// One form of a matrix, packed by `push_form` or `pull_form` in program_products.py. The *lines*
-/// of a form are either the rows of the matrix or its columns. A pull reads rows, and gathers each
-/// output from one line. A push reads columns, and scatters each entry of u along one line.
+/// of a form are either the rows of the matrix or its columns. In the form for a pull, lines are
+/// rows, and each output is gathered from one line. In the form for a push, lines are columns, and
+/// each entry of u is scattered along one line.
 template <class Offset, class A> struct ProductForm {
   const Offset *indptr;  // lines + 1 offsets
   const i32 *indices;
@@ -49,45 +51,46 @@ template <class Offset, class A> struct ProductForm {
   i64 in_use;    // number of columns that have an entry; valid only if `used` is not null
   i32 chunks;    // number of chunks of all long lines
   i32 longest;   // number of entries of a chunk; longer lines are cut into chunks
-  i32 group;     // this many lines have about 32 entries in total; a power of two from 1 to 32
+  i32 group;     // number of lines that have about 32 entries in total, as a power of two from 1 to
+                 // 32
   i32 hub_bits;  // log2 of the number of hubs
 
   DEVICE bool is_long(Offset length) const { return chunks && length > Offset(longest); }
 };
 
-/// An element of `peeks` consists of the column of an entry (PEEK_COLUMN masks it) and two flags:
-/// PEEK_LONG, if the line is long, and PEEK_ONLY, if the line has only this entry. For an empty
-/// line the element is NO_PEEK.
+/// The bits of an element of `peeks`, which describes one entry of a line. The bits in PEEK_COLUMN
+/// are the column of this entry. The flag PEEK_ONLY is set if the line has no other entry, and the
+/// flag PEEK_LONG is set if the line is long. For an empty line, the element is NO_PEEK.
 enum Peek { PEEK_COLUMN = 0x3fffffff, PEEK_ONLY = 0x40000000 };
 constexpr u32 PEEK_LONG = 0x80000000u, NO_PEEK = 0xffffffffu;
 
 /// Device memory that pulls use, allocated by `arrays` in program_products.py. The first three
-/// arrays have one element per chunk; of all pull forms, the one with the most chunks determines
-/// their length. The arrays `arrived` and `turns` must be zero before the first product.
+/// arrays have one element per chunk. All pull forms share them, so their length is the maximum
+/// number of chunks of any pull form. The arrays `arrived` and `turns` must be zero before the
+/// first product.
 struct ProductArrays {
   u64 *sums;  // the fold of each chunk
   bool *has;  // whether the chunk has a term
-  // At the first chunk of a line: the number of chunks of this line that have been folded. The
-  // highest bit is the flag `SETTLED`.
+  // The element of the first chunk of a line holds the number of chunks of this line that have been
+  // folded. Its highest bit is the flag `SETTLED`.
   u32 *arrived;
   // Two counters, which pulls use alternately. They count the groups of rows that warps have taken
   // (see `next_turn`). The highest bit of a counter is the flag `GAP`.
   u32 *turns;
 };
 
-/// The flag in `turns` that is set if u has no entry in some column that has entries in the matrix.
+/// A flag in `turns`. It is set if the matrix has an entry in a column k for which u(k) is missing.
 constexpr u32 GAP = 1u << 31;
 
-/// The flag in `arrived` that is set if the chunks that are not yet folded cannot change the result
-/// of the row.
+/// A flag in `arrived`. It is set if the remaining chunks of a row cannot change its result.
 constexpr u32 SETTLED = 1u << 31;
 
 /// Whether out.values must contain the monoid's identity at every position when `push_product` is
 /// called with IS_PRESET.
 template <class Op> constexpr bool NEEDS_IDENTITY = Op::RACE != RACE_ANY;
 
-/// The semiring Op for a vector whose entry at each index k has the value k, converted to type U.
-/// The values need not be read.
+/// The semiring Op for a vector with u(k) = k for every entry, converted to type U. Products
+/// compute these values instead of loading them.
 template <class Op, class U> struct OfIndex : Op {
   typedef typename Op::Z Z;
   static constexpr bool READS_U = false;
@@ -99,16 +102,16 @@ template <class Op, class U> struct OfIndex : Op {
     return Op::fold(sum, a, value(k), o, k);
   }
 };
-/// The semiring Op for operands where the first term of each row, in the order of the columns, is
-/// the result of the row. For example, the monoid is min, and the terms do not decrease along a
-/// row.
+/// The semiring Op, if the operands guarantee that the first term of each row, in the order of the
+/// columns, is the result of the row. This is true, for example, if the monoid is min and the terms
+/// never decrease from one column to the next.
 template <class Op> struct FirstTerm : Op {};
 template <class Op> constexpr bool IS_FIRST = false;
 template <class Op> constexpr bool IS_FIRST<FirstTerm<Op>> = true;
 
-/// Whether a pull searches each row for a term that settles it, that is, after which no other term
-/// can change the result. Otherwise the pull folds all terms, and writes every flag of `out`, so
-/// the flags need not be false before the product.
+/// Whether a pull only searches each row for a term that settles it. (A term settles a row if no
+/// other term can change the row's result.) If this is false, the pull folds all terms. It then
+/// writes every flag of `out`, so the flags need not be false before the product.
 template <class Op>
 constexpr bool IS_SEARCH = Op::RACE == RACE_ANY || Op::RACE == RACE_FLAG || IS_FIRST<Op>;
 

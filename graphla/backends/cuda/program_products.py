@@ -32,8 +32,8 @@ ARRAYS = Struct("program_operands.cuh", "ProductArrays")
 
 @dataclass(frozen=True)
 class ProgramProductsTuning:
-    """The sizes of chunks. A row or column with more entries than a chunk is called long, and is
-    cut into chunks."""
+    """The sizes of chunks, and the minimum size of matrices for a check. A row or column with more
+    entries than fit in a chunk is called long, and is cut into chunks."""
 
     push_chunk: int = 256
     """Number of entries in a chunk of a long column, which a push reads."""
@@ -41,9 +41,9 @@ class ProgramProductsTuning:
     """Number of entries in a chunk of a long row, which a pull reads."""
     check: int = 1 << 21
     """If a matrix has at least this many entries, a pull that folds all terms first checks whether
-    the vector has an entry at each nonempty column.
+    u(k) exists for each nonempty column k.
 
-    If the vector has all of these entries, the pull need not read presence flags.
+    If all of these entries exist, the pull need not read the presence flags of u.
     """
 
 
@@ -64,7 +64,8 @@ class _Chunks:
 
 
 def push_form(a: Csr, values: Any = NULL) -> Packed:
-    """Pack a matrix for pushes. `a` is its CSC, given as a Csr whose rows are the matrix's columns.
+    """Pack a matrix for pushes. `a` is the CSC of the matrix: a `Csr` object whose rows are the
+    columns of the matrix.
 
     `values` is the first result of `launch.read`.
     """
@@ -76,9 +77,10 @@ def pull_form(
 ) -> Packed:
     """Pack the rows of a matrix for pulls.
 
-    `values` is the first result of `launch.read`. If all pulls with this form are WITH_HUBS, pass
-    the result of `hubs_for`. If the monoid is ANY and the product does not read a separate value
-    for each entry, pass the CSC of the matrix as `columns` to make the pull faster.
+    `values` is the first result of `launch.read`. If all pulls that read this form have the
+    template argument HELD = WITH_HUBS, pass the result of `hubs_for` as `hubs`. If the monoid is
+    ANY, and the product does not read a separate value for each entry, pass the CSC of the matrix
+    as `columns`; this makes the pull faster.
     """
     chunk = current(TUNING).pull_chunk
     peeks = None if columns is None else _peeks_of(a, columns, chunk)
@@ -197,7 +199,8 @@ def _peeks_of(a: Csr, columns: Csr, chunk: int) -> Array | None:
 
 def _choose_peeks(a: Csr, columns: Csr, chunk: int) -> Array:
     peeks = good_neighbors(a, columns).view(np.uint32)
-    if a.nrows:  # the element of an empty row is -1; the kernel sets no flags in it
+    # for an empty row, `good_neighbors` returns -1, and the kernel does not change this element
+    if a.nrows:
         kernel = load("program_rows.cu", "flag_peeks", NOTHING, a.indptr.dtype)
         given = size(a.nrows), size(chunk), np.uint32(PEEK_ONLY), np.uint32(1 << 31)
         kernel(blocks(a.nrows), BLOCK, a.indptr, *given, peeks)

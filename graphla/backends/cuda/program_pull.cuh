@@ -1,7 +1,7 @@
 // Products that pull. A pull reads the rows o that the mask allows.
 //
-// If a pull folds all terms of a long row, the warp that is the last to fold a chunk of this row
-// combines the folds of all chunks, in the order of the chunks. So the results of a pull are
+// If a pull folds all terms of a long row, different warps fold its chunks. The warp that finishes
+// last combines the results of all chunks, in the order of the chunks. So the results of a pull are
 // bitwise equal in every run and for every grid size, except for the monoid ANY.
 #ifndef GRAPHLA_PROGRAM_PULL
 #define GRAPHLA_PROGRAM_PULL
@@ -25,8 +25,9 @@ struct Pull {
   // Maximum number of entries of a row that a group of lanes reads.
   static constexpr int SOME = 8 * BATCH;
   typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, STORED, ENDS, BATCH> Rows;
-  // Whether a few terms often settle a row. For an integer minimum or maximum this is false,
-  // because the terminal value is rare; groups of lanes then fold short rows as a whole.
+  // Whether the first few terms of a row often settle it. This is false for the minimum or maximum
+  // of integers, whose terminal values are rare. In this case a group of lanes folds all terms of a
+  // short row at once.
   static constexpr bool SETTLES_EARLY =
       Rows::MAY_SETTLE && (IS_ONE_TERM || (Op::RACE != RACE_MIN && Op::RACE != RACE_MAX));
   // Whether a single chunk may settle a row, so that the other chunks of the row need not be
@@ -53,11 +54,11 @@ struct Pull {
   // --- sums --------------------------------------------------------------------------------------
 
   /// Folds all rows that the mask allows or, if ONLY_LONG is true, only the long ones. First the
-  /// warps of the whole grid fold the chunks of the long rows; different warps fold consecutive
-  /// chunks. Then they fold the other rows, and clear the flags of the outputs that the mask
-  /// forbids. If there are long rows, the lengths of rows probably vary much. In this case each
-  /// warp repeatedly takes the next group of rows that no warp has taken yet (a *turn*), and
-  /// requests its next turn early. Otherwise the turns of a warp have a fixed stride.
+  /// warps of the whole grid fold the chunks of the long rows; two consecutive chunks belong to
+  /// different warps. Then the warps fold the other rows, and clear the flags of the outputs that
+  /// the mask forbids. If there are long rows, the lengths of rows probably vary a lot. In this
+  /// case each warp repeatedly takes the next group of rows that no warp has taken yet (a *turn*),
+  /// and requests its next turn early. Otherwise the turns of a warp have a fixed stride.
   template <bool ONLY_LONG> DEVICE void fold_rows() {
     const u32 lines = u32(a.lines), each = share_of(lines, 1, 4 * WARP), warps = warps_in_grid();
     const bool is_taken = a.chunks && warps * each < lines;
@@ -151,10 +152,10 @@ struct Pull {
     store(lane() == 0, row, whole);
   }
 
-  /// Each lane passes a row. Folds the row if it is short. If the first entries of a longer row
-  /// often settle it, folds these first. Advances `begin` to the first entry that has not been
-  /// read. Returns a bit mask of the lanes whose rows the warp must still fold. Every lane must
-  /// call this.
+  /// Each lane passes a row. Folds the rows that are short. If SETTLES_EARLY is true, also folds
+  /// the first few entries of each longer row. Advances `begin` to the first entry that has not
+  /// been read. Returns a bit mask of the lanes whose rows are not complete; the whole warp must
+  /// fold the rest of these rows. Every lane must call this.
   DEVICE u32 fold_short(Fold<Op> &fold, Offset &begin, Offset end, i32 row) const {
     int few = int(least(end - begin, Offset(FEW)));
     if (!SETTLES_EARLY && end - begin > Offset(FEW)) few = 0;
@@ -194,8 +195,9 @@ struct Pull {
   static constexpr int NEAR = 8;  // number of entries of a row that a lane reads at a time
   enum Look { ABSENT = 0, OTHER = 1, SETTLES = 2 };
 
-  /// Returns what the entry at position `place`, in column k, contributes to its row: nothing
-  /// (ABSENT), a term that settles the row (SETTLES), or another term (OTHER).
+  /// Classifies the entry at position `place`, which is in column k. Returns ABSENT if u(k) is
+  /// missing, so that the entry has no term; SETTLES if its term settles the row; and OTHER for any
+  /// other term.
   DEVICE int look(Offset place, i32 k, i32 row) const {
     if constexpr (HELD == IN_BITMAP) {
       if (!rows.u_present[k]) return ABSENT;
@@ -204,9 +206,9 @@ struct Pull {
     else return rows.term(place, k, row) == Op::terminal() ? SETTLES : OTHER;
   }
 
-  /// For IS_ONE_TERM: stores the term of the entry at position `place`, in column k, as the result
-  /// of row o. Returns whether the row had no result before; only a long row, which several warps
-  /// read, may already have one.
+  /// Used if IS_ONE_TERM is true. Stores the term of the entry at position `place`, which is in
+  /// column k, as the result of row o. Returns false if the row already had a result, which is
+  /// possible only for a long row, because several warps read it.
   DEVICE bool settle(i32 o, Offset place, i32 k, bool is_long) const {
     const Z value = rows.term(place, k, o);
     if (is_long && !claim_output(out.present, o)) return false;
@@ -215,9 +217,10 @@ struct Pull {
     return true;
   }
 
-  /// For a monoid with a terminal value: if `has` or `settles` is true, stores that row o has a
-  /// term; if `settles` is true, the term settles the row. `may_have` says whether the row may have
-  /// had a term before. Returns whether this is the first term of the row.
+  /// For a monoid with a terminal value: updates the result of row o. If `settles` is true, a term
+  /// has settled the row, so the result is the terminal value. If only `has` is true, the row has
+  /// terms, but none of them settles it. `may_have` is false if the row is known to have had no
+  /// term before. Returns whether the row has now received its first term.
   DEVICE bool note(i32 o, bool settles, bool has, bool may_have) const {
     if (!settles && !has) return false;
     const bool had = may_have && load_relaxed(&out.present[o]);
@@ -227,8 +230,8 @@ struct Pull {
     return !had;
   }
 
-  /// Whether a pull may test one entry of each row, stored in `peeks`, before it reads the row.
-  /// Adjacent threads then read adjacent elements of `peeks`.
+  /// Whether a pull may test one entry of each row before it reads the row. The array `peeks`
+  /// describes these entries, so that adjacent threads read adjacent elements.
   static constexpr bool MAY_PEEK = Op::IS_ANY && KEPT_A != EACH && HELD == IN_BITMAP;
 
   /// Searches for a term in each row that the mask allows and that is not long. For the monoid ANY,
@@ -246,7 +249,7 @@ struct Pull {
       }
       if (is_over) break;
       i32 row[PARTS];
-      u32 open = 0;  // bit i: whether row[i] must be listed
+      u32 open = 0;  // bit i is set if row[i] must be added to the list
 #pragma unroll
       for (int part = 0; part < PARTS; ++part) {
         const u32 mine = u32(part * WARP + lane());
@@ -267,9 +270,9 @@ struct Pull {
     }
   }
 
-  /// Tests one entry of each row whose bit in `open` is set. Returns `open` with only the bits of
-  /// the rows that must be listed: the rows that are not settled, not long, and have further
-  /// entries. Every lane must call this.
+  /// Tests one entry of each row whose bit in `open` is set. Returns `open` after clearing the bits
+  /// of the rows that need not be listed: rows that are settled, rows that are long, and rows
+  /// without further entries. Every lane must call this.
   DEVICE u32 peek(const i32 (&row)[PARTS], u32 open) {
     u32 peeks[PARTS], hits = 0, is_new = 0;
 #pragma unroll
@@ -298,8 +301,8 @@ struct Pull {
   }
 
   /// Reads the `count` listed rows. As long as many rows are left, each lane reads some entries of
-  /// one row, and the rows that are not settled are listed again. When few rows are left, their
-  /// entries are divided evenly among the lanes.
+  /// one row, and puts the row back on the list if it needs further entries. When few rows are
+  /// left, their entries are divided evenly among the lanes.
   DEVICE void read_listed(i32 *list, int count) {
     Offset done = 0;
     while (count > WARP / 2 || (count && done == 0)) {
@@ -309,8 +312,9 @@ struct Pull {
     if (count) read_run(list, count, done);
   }
 
-  /// Reads the next NEAR entries of each of the `count` listed rows; the first `done` entries have
-  /// been read before. Lists the unfinished rows again, and returns their number.
+  /// Reads the next NEAR entries of each of the `count` listed rows, after the `done` entries that
+  /// have already been read. Puts the rows that need further entries back on the list, and returns
+  /// their number.
   DEVICE int read_near(i32 *list, int count, Offset done) {
     const i32 *__restrict__ indices = a.indices;
     const bool is_alone = done == 0 && !(MAY_PEEK && a.peeks);
@@ -325,7 +329,8 @@ struct Pull {
         i32 k[NEAR];
 #pragma unroll
         for (int j = 0; j < NEAR; ++j) k[j] = begin + j < end ? indices[begin + j] : -1;
-        // If the first entry often settles the row, test it before the other entries.
+        // Test the first entry of a row before the others, because it often settles the row. But do
+        // this only if no entry of the row has been tested before.
         int found[NEAR], hit = -1;
         bool has = false;
         found[0] = k[0] >= 0 ? look(begin, k[0], row) : ABSENT;
@@ -357,17 +362,17 @@ struct Pull {
     return longer;
   }
 
-  /// Reads up to 32 listed rows, from their entry number `done` on, until each row ends or is
-  /// settled.
+  /// Reads up to 32 listed rows to the end, or until they are settled. The first `done` entries of
+  /// each row have already been read.
   DEVICE void read_run(i32 *list, int count, Offset done) {
     const i32 *__restrict__ indices = a.indices;
     constexpr int SLOTS = 4;
     const i32 row = lane() < count ? list[lane()] : 0;
     Offset begin = lane() < count ? a.indptr[row] + done : 0;
     const Offset end = lane() < count ? a.indptr[row + 1] : 0;
-    // For each row. For IS_ONE_TERM: the bitwise complement of the index of an entry that has a
-    // term, counted from `begin`; 0 if none is found. Otherwise: the combined `Look` bits of its
-    // entries.
+    // One element per row. If IS_ONE_TERM is true, the element is ~n if the entry at position begin
+    // + n has a term, and 0 if no such entry has been found. Otherwise the element is the bitwise
+    // OR of the `Look` values of the row's entries.
     u32 *const hits = (u32 *)list;
     while (true) {
       const u32 length = u32(end - begin), through = warp_inclusive_sum(length),
@@ -437,8 +442,8 @@ DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, W
     gaps |= used[i] & ~present[i];
   if (gaps) atomicOr(flag, GAP);
   work.meet();
-  // One thread of each block reads the flag, because other blocks may already be changing the
-  // counter in the same word.
+  // Other blocks may already be increasing the counter that shares the word with the flag. So one
+  // thread reads the word, and all threads of the block use the value that it has read.
   if (threadIdx.x == 0) work.room.place = load_relaxed(flag);
   __syncthreads();
   return !(work.room.place & GAP);
@@ -447,9 +452,9 @@ DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, W
 /// Computes out = A u for those outputs o for which allowed(o) is true, by gathering each output
 /// from a line of `a`. The lines are the rows of the matrix.
 ///
-/// HELD is IN_BITMAP unless u has an entry at every position. If it has, HELD is IN_FULL or, if the
-/// form has hubs, WITH_HUBS, and u.present is not read. With hubs, the block copies the values of u
-/// at the hubs to its dynamic shared memory.
+/// If u may lack entries, HELD must be IN_BITMAP. If u has an entry at every position, HELD may be
+/// IN_FULL or, if the form has hubs, WITH_HUBS; the product then does not read u.present. With
+/// hubs, each block copies the values of u at the hubs to its dynamic shared memory.
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class Offset, class A, class U, class Allowed,
           class Queueing>
 DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,

@@ -19,7 +19,8 @@ template <class Op, int KEPT_A, int KEPT_U, int WAY, class Offset, class A, clas
 struct Push {
   typedef typename Op::Z Z;
   static constexpr int SLOTS = 2;  // number of entries that a lane reads at once
-  // If the queue is short, maximum number of entries of a line that one warp reads.
+  // Maximum number of entries in a piece of a line, if lines are divided into pieces (see
+  // `pieces_of`).
   static constexpr u32 EVEN = 1024;
   // Maximum number of queued lines whose edges are divided evenly among all warps.
   static constexpr u32 FEW_LINES = 4 * WARP;
@@ -37,10 +38,10 @@ struct Push {
   DEVICE bool has_entry(i32 k) const { return !u.present || u.present[k]; }
 
   /// Processes the edges (entries) of up to 32 lines. Each lane passes a line k and the part of it
-  /// to read: `length` entries from position `begin` on. The edges of all lanes are divided evenly
-  /// among the lanes. If `is_single` is true, all lanes pass the same part, and it is read once.
-  /// Otherwise the edges are numbered lane by lane, and only those from number `skipped` to `end` -
-  /// 1 are processed. Every lane must call this.
+  /// to read: `length` entries from position `begin` on. If `is_single` is true, all lanes pass the
+  /// same part, which is read once. Otherwise the edges of all parts are numbered from 0, lane by
+  /// lane, and the function processes only the edges with the numbers `skipped` to `end` - 1. These
+  /// edges are divided evenly among the lanes. Every lane must call this.
   DEVICE void read_lines(i32 k, Offset begin, u32 length, bool is_single, u32 skipped, u32 end) {
     const Values<typename Op::A, A, KEPT_A> a_values(a.values);
     const i32 *__restrict__ indices = a.indices;
@@ -56,7 +57,8 @@ struct Push {
       i32 o[SLOTS];
       int from[SLOTS];
       Offset place[SLOTS];
-      // Bit i: whether slot i has a term to process (`open`), or an output to claim (`fresh`).
+      // Bit i of `open` is set if the edge in slot i has a term to process. Bit i of `fresh` is set
+      // if the output of this edge must be claimed.
       u32 open = 0, fresh = 0;
 #pragma unroll
       for (int i = 0; i < SLOTS; ++i) {
@@ -114,12 +116,12 @@ struct Push {
     }
   }
 
-  /// Processes all edges of the product. First the warps of the whole grid process the chunks of
+  /// Processes all edges of the product. If the queue of u is valid and short, either a fixed
+  /// number of warps shares each line (see `pieces_of`), or the edges of all lines are divided
+  /// evenly among all warps. Otherwise the warps of the whole grid first process the chunks of
   /// those long lines k for which u has an entry; consecutive chunks belong to different warps.
-  /// Then the warps process the other lines, and take the entries of u from the queue. If the queue
-  /// is not valid, each warp lists some entries of u before it processes them. If the queue is
-  /// short, chunks are not used: one or several warps process each line, or the edges are divided
-  /// evenly among all warps.
+  /// Then the warps process the other lines. They take the entries of u from the queue or, if it is
+  /// not valid, each warp lists some entries of u before it processes them.
   DEVICE void run(i32 *list, const Counts &counts) {
     const u32 warps = warps_in_grid(), warp = spread_warp();
     const bool is_listed = u.queue && counts.queued == counts.entries;
@@ -133,8 +135,8 @@ struct Push {
       piece = warp / count, at = warp - piece * count, each = 1;
       if (piece >= pieces) return;
     }
-    // If there are few lines, their edges are divided evenly among all warps. A warp takes `share`
-    // edges at a time.
+    // ONCE is the number of edges that a warp processes at once. If there are few lines, their
+    // edges are divided evenly among all warps: each warp takes `share` edges, a multiple of ONCE.
     constexpr u32 ONCE = SLOTS * WARP;
     const bool is_divided = is_listed && !pieces && count <= FEW_LINES && a.entries < i64(1) << 30;
     const u32 share = (u32(counts.edges) / warps / ONCE + 1) * ONCE;
@@ -200,16 +202,17 @@ struct Push {
     }
   }
 
-  /// Returns how many warps share each of the queued lines: `count` lines with `edges` entries in
-  /// total. Returns 0 if the lines must not be shared in this way, because there are too many lines
-  /// or one of them may be very long.
+  /// The queue has `count` lines with `edges` entries in total. Returns the number of pieces into
+  /// which each line is divided; one warp processes each piece. Returns 0 if the lines must not be
+  /// divided in this way, because there are too many lines or because one of them may be very long.
   DEVICE u32 pieces_of(u32 count, u64 edges) const {
     const u32 warps = warps_in_grid();
     if (!count || count > warps) return 0;
-    // `pieces` is chosen so that, in a line of eight times the mean length, each warp reads 32
-    // entries.
+    // The mean length of a line is edges / count. A line of eight times this length has pieces of
+    // 32 entries: 8 (edges / count) / 32 = edges / (4 count).
     const u32 pieces = u32(least(u64(warps / count), edges / (4 * count) + 1));
-    // If no line is empty, the longest line has at most edges - count + 1 entries.
+    // If no line is empty, the longest line has at most edges - count + 1 entries. This must not
+    // exceed pieces · EVEN by more than 1.
     return a.chunks && edges > count + u64(pieces) * EVEN ? 0 : pieces;
   }
 
@@ -237,8 +240,9 @@ struct Push {
 /// u along a line of `a`. The lines are the columns of the matrix.
 ///
 /// If IS_PRESET and NEEDS_IDENTITY<Op> are true, all elements of out.values must be the monoid's
-/// identity at the start. If IS_PRESET is false, they may be arbitrary; except for the monoid ANY,
-/// the product then takes two passes with a barrier between them. `known` is a copy of *u.counts.
+/// identity at the start. If IS_PRESET is false, these elements may have any value. In this case
+/// the product takes two passes with a barrier between them, unless the monoid is ANY. `known` is a
+/// copy of *u.counts.
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
           class Allowed, class Queueing>
 DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,

@@ -26,7 +26,8 @@ enum ScalarFault {
   LIST_INDEX_OUT_OF_RANGE = 11,
   COMPLEX_POWER = 12,
   DOES_NOT_FIT = 13,
-  SCALAR_FAULTS = 16  // this and higher numbers are faults in the program's own list
+  SCALAR_FAULTS = 16  // first number for the faults in the list of a program; smaller numbers are
+                      // the faults above
 };
 
 constexpr i64 LEAST_INT = -i64(~u64(0) >> 1) - 1;
@@ -96,9 +97,10 @@ CALL double mod_float(double x, double y, u32 &fault) {
   return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : semirings::mod_float(x, y);
 }
 
-/// Returns `result`, the value at x of a function of Python's module math, after checking for
-/// faults. `may_exceed` says what an infinite result for a finite x means. If it is true, the exact
-/// result is too large; if it is false, x is outside the domain.
+/// Checks and returns `result`, which is f(x) for a function f of Python's module math. If x is
+/// finite and `result` is infinite, reports a fault: OUT_OF_RANGE if `may_exceed` is true, because
+/// the exact result is too large; otherwise OUT_OF_DOMAIN, because x is outside the domain of f. If
+/// only `result` is NaN, reports OUT_OF_DOMAIN.
 DEVICE double math_result(double result, double x, bool may_exceed, u32 &fault) {
   if (semirings::is_nan(result) && !semirings::is_nan(x)) refuse(fault, OUT_OF_DOMAIN);
   if (semirings::is_inf(result) && semirings::is_finite(x))
@@ -239,7 +241,8 @@ template <class T, class X> DEVICE T fit(X x, u32 &fault) {
     }
     return value;
   } else {
-    // Compare with the bounds 2^63 and 2^64, because the largest integers have no exact double.
+    // A float x is compared with `end`, which is the largest T plus 1. This power of two is exact
+    // as a double; the largest integers of 64 bits are not.
     constexpr bool has_sign = T(-1) < T(0);
     constexpr int bits = 8 * sizeof(T) - has_sign;
     if constexpr (is_float<X>::value) {

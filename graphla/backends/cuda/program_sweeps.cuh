@@ -6,8 +6,8 @@
 namespace graphla {
 
 /// The positions that a sweep visits: the `count` elements of `list` or, if `list` is null, 0 to
-/// count - 1. Positions are below 2^31, so a position plus a few strides of the whole grid fits in
-/// a u32.
+/// count - 1. Positions are below 2^31, so the sum of a position and a few grid strides (numbers of
+/// threads in the grid) does not overflow a u32.
 struct Span {
   const i32 *list;
   u32 count;
@@ -22,19 +22,19 @@ template <class T> DEVICE u32 number_of(const Vector<T> &v) {
   return u32(u64(v.counts) / RING_BYTES);
 }
 
-/// Returns by how much sweeps over the entries of v shift the numbers of warps (see
-/// `shifted_warp`). Sweeps over short lists of different vectors thus mostly use different warps,
-/// and can overlap.
+/// Returns the argument `shift` of `shifted_warp` for sweeps over the entries of v. Different
+/// vectors have different shifts. So sweeps over short lists of different vectors mostly use
+/// different warps, and can overlap.
 template <class T> DEVICE u32 shift_of(const Vector<T> &v) { return 5 * number_of(v); }
 
-/// Like `spread_warp`, but warp w of a block gets the number that `spread_warp` gives to warp (w +
-/// shift) mod W. W is the number of warps in a block, a power of two.
+/// Like `spread_warp`, but with the warps of a block shifted. Warp w gets the number that warp (w +
+/// shift) mod W has in `spread_warp`. W is the number of warps in a block, a power of two.
 DEVICE u32 shifted_warp(u32 shift) {
   return ((u32(warp_in_block()) + shift) & (blockDim.x / WARP - 1)) * gridDim.x + blockIdx.x;
 }
 
-/// A sweep over a vector of size n visits only the queued entries if there are at most n /
-/// SHORT_QUEUE; otherwise it visits all n positions.
+/// If the queue of a vector of size n has at most n / SHORT_QUEUE entries, a sweep visits only
+/// these entries; otherwise it visits all n positions.
 constexpr i64 SHORT_QUEUE = 8;
 
 DEVICE Span all_of(i64 n) { return {nullptr, u32(n), 0}; }
@@ -43,7 +43,8 @@ DEVICE Span all_of(i64 n) { return {nullptr, u32(n), 0}; }
 /// n positions. `counts` is a copy of *v.counts.
 template <class T> DEVICE Span entries_or_all(const Vector<T> &v, const Counts &counts, i64 n) {
 #ifdef GRAPHLA_ONE_CLUSTER
-  // Visiting one position per thread takes no longer than reading the counts and the queue.
+  // With at most one position per thread, visiting all positions takes no longer than reading the
+  // counts and the queue.
   if (n <= i64(threads_in_grid())) return all_of(n);
 #endif
   const i64 entries = i64(counts.entries);
@@ -68,8 +69,8 @@ template <class Visit> DEVICE bool spread(u32 count, u32 shift, Visit visit) {
   return blockIdx.x * share < count;
 }
 
-/// Deletes the entries at the positions of a span by clearing presence flags. Stores of 16 bytes do
-/// not exceed the array, because its length is padded to a multiple of `ALIGNMENT` (program.py).
+/// Deletes the entries at the positions of a span by clearing presence flags. Stores of 16 bytes
+/// stay within the array, because its length is padded to a multiple of `ALIGNMENT` (program.py).
 CALL void clear_flags(bool *present, Span span) {
   struct __align__(16) Wide {
     u64 words[2];
@@ -88,8 +89,9 @@ CALL void clear_flags(bool *present, Span span) {
 /// warps, so that the loads of all multiprocessors overlap.
 DEVICE u32 share_of(const Span &span) { return span.list ? share_of(span.count, 1, WARP) : WARP; }
 
-/// Returns whether this block visits any position of the span or is the first block, whose thread 0
-/// holds the kept count (see `kept_count`).
+/// Returns whether this block has anything to add to the number of entries after a sweep. This is
+/// true if the block visits any position of the span. It is also true for block 0, because its
+/// thread 0 adds the result of `kept_count`.
 DEVICE bool takes_part(const Span &span) {
   return blockIdx.x == 0 || blockIdx.x * share_of(span) < span.count;
 }
@@ -114,16 +116,17 @@ struct NoList {
 };
 
 /// Visits each position of a span with one thread. A thread visits AHEAD positions at a time: it
-/// first calls `flags` for all of them, then `values`, then `gather`, so that the loads of
-/// different positions overlap, and finally `run`. `run` returns at most 32 / AHEAD bits, which are
-/// passed to `list` together with the index of the position in the span. All lanes of a warp call
-/// `list` together; a lane without a position passes no bits. Two sweeps over the same span give
-/// each position to the same thread.
+/// first calls `flags` for all of them, then `values`, then `gather`, and finally `run`. In this
+/// order the loads of different positions overlap. `run` returns at most 32 / AHEAD bits, which the
+/// sweep passes to `list` together with the index of the position in the span. All lanes of a warp
+/// call `list` together; a lane without a position passes no bits. Two sweeps over the same span
+/// give each position to the same thread.
 template <class Row, int AHEAD, class Flags, class Values, class Gather, class Run, class List>
 DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, Run run, List list) {
   constexpr bool LISTS = !is_same<List, NoList>::value;
 #ifdef GRAPHLA_SIMULATOR
-  constexpr bool LOADS_ALL = false;  // a sanitizer would report the loads beyond the end as races
+  constexpr bool LOADS_ALL = false;  // a sanitizer would report some of the loads beyond the end as
+                                     // races
 #else
   constexpr bool LOADS_ALL = true;
 #endif
@@ -135,8 +138,8 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
     const auto is_there = [&](int k) { return !is_idle && mine + k * step < span.count; };
     Row rows[AHEAD];
     i32 at[AHEAD];
-    // Beyond the end of the span, the last position is loaded again, so that no branch separates
-    // the loads.
+    // Instead of a position beyond the end of the span, load the last position again. This avoids
+    // branches between the loads.
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) at[k] = span.at(least(mine + k * step, span.count - 1));
 #pragma unroll
@@ -169,14 +172,15 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
 constexpr u32 MOST_LISTED = 128;
 
 /// Lists entries in the queue of a vector. `entries` is the number of entries that this warp has
-/// found, and `edges` the sum of the degrees of those that this thread has listed.
+/// found. `edges` is the sum of the degrees of the entries that this thread has listed.
 struct Listed {
   u32 entries;
   u64 edges = 0;
 
   /// `old` is the vector's previous record of counts. If the vector had many entries, it will
-  /// probably have many again, so none is listed. Other threads may be changing *old at the same
-  /// time. If therefore only some warps list their entries, the queue is not valid.
+  /// probably have many again, so this warp lists no entries. Other threads may be changing *old at
+  /// the same time, so some warps may list their entries while others do not. In this case the
+  /// queue is not valid.
   DEVICE Listed(const Counts *old, i64 n)
       : entries(i64(old->entries) * SHORT_QUEUE <= n ? 0 : MOST_LISTED + 1) {}
 
@@ -186,15 +190,16 @@ struct Listed {
     const u32 all = __ballot_sync(ALL_LANES, is_new);
     entries += u32(__popc(all));
     if (!all || entries > MOST_LISTED) return;
-    if (is_new) edges += u64(degree(i));  // before atomicAdd, so that the loads overlap with it
+    // Issue these loads before atomicAdd, so that they overlap with it.
+    if (is_new) edges += u64(degree(i));
     u64 place = 0;
     if (lane() == 0) place = atomicAdd(&v.counts->queued, u64(__popc(all)));
     place = shuffle(place, 0) + u64(__popc(all & ((1u << lane()) - 1)));
     if (is_new) v.queue[place] = i;
   }
 
-  /// Like `add`, for element k of a span. If the span is a list, all of its positions become
-  /// entries, so the queue becomes a copy of the list.
+  /// Like `add`, for element k of a span. If the span is a list, every position in the list must
+  /// become an entry; the queue is then filled with a copy of the list.
   template <class T, class Degree>
   DEVICE void copy(const Vector<T> &v, const Span &span, u32 k, bool is_new, Degree degree) {
     if (!span.list) return add(v, i32(k), is_new, degree);

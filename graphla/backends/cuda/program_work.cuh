@@ -15,7 +15,7 @@ enum ProductShape {
 /// Shared memory for products. A kernel declares it with SHARED(ProductRoom, room, 1).
 struct ProductRoom {
   u64 edges[WARP];
-  u64 place;  // the position in the queue to which the first buffered output is moved
+  u64 place;  // the buffered outputs are moved to the queue from this position on
   u32 entries[WARP];
   u32 buffered;
   i32 buffer[QUEUE_ROOM];
@@ -33,7 +33,7 @@ struct Work {
   ProductArrays arrays;
   ProductRoom &room;
   u32 pulls;         // number of pulls so far, including this product
-  u32 barriers = 0;  // number of barriers that products have gone through so far
+  u32 barriers = 0;  // number of grid barriers that the products have contained so far
 
   DEVICE Work(const Grid &barrier, const ProductArrays &memory, ProductRoom *shared, u32 count)
       : grid(barrier), arrays(memory), room(shared[0]), pulls(count) {}
@@ -56,16 +56,16 @@ struct WithoutQueue {
 };
 
 /// The argument `queueing` of a product that lists its outputs in out.queue. If a block finds more
-/// than QUEUE_ROOM outputs, the excess is not listed, and the queue is not valid. The product also
-/// adds the sum of the degrees of its outputs to out.counts->edges. The degree of output o is the
-/// length of line o in the form with the offsets `indptr`.
+/// than QUEUE_ROOM outputs, it lists only QUEUE_ROOM of them, and the queue is not valid. The
+/// product also adds the sum of the degrees of its outputs to out.counts->edges. The degree of
+/// output o is the length of line o in the form with the offsets `indptr`.
 template <class Offset> struct WithQueue {
   static constexpr bool IS_WANTED = true;
   const Offset *indptr;
 };
 
-/// Returns a number of this warp, unique in the grid. Consecutive numbers belong to warps of
-/// different blocks, so that even a little work is spread over all blocks.
+/// Returns a number for this warp that no other warp in the grid has. Consecutive numbers belong to
+/// warps of different blocks, so that even a little work is spread over all blocks.
 DEVICE u32 spread_warp() { return u32(warp_in_block()) * gridDim.x + blockIdx.x; }
 DEVICE u32 warps_in_grid() { return gridDim.x * (blockDim.x / WARP); }
 
@@ -104,8 +104,8 @@ template <class Queueing, class Z> struct Outputs {
     else return 0;
   }
 
-  /// Appends each output o[i] for which bit i of `is_new` is set to the block's buffer, unless the
-  /// buffer is full. Does not change `entries` and `edges`. Every lane of the warp must call this.
+  /// If bit i of `is_new` is set, appends output o[i] to the block's buffer, unless the buffer is
+  /// full. Does not change `entries` and `edges`. Every lane of the warp must call this.
   template <int K> DEVICE void append(u32 is_new, const i32 (&o)[K]) {
     if constexpr (Queueing::IS_WANTED) {
       if (!__any_sync(ALL_LANES, is_new)) return;
@@ -139,8 +139,8 @@ template <class Queueing, class Z> struct Outputs {
     const u32 some = warp_sum(entries);
     if (lane() == 0) room.entries[warp_in_block()] = some;
     if constexpr (Queueing::IS_WANTED) {
-      // The two parts are added up separately, because a sum of 32-bit numbers over a warp is a
-      // single instruction.
+      // Each value is split into two 32-bit parts, which are added separately, because a warp can
+      // add 32-bit numbers with a single instruction.
       const u64 low = warp_sum(u32(edges & 0xffff)), high = warp_sum(u32(edges >> 16));
       if (lane() == 0) room.edges[warp_in_block()] = low + (high << 16);
     }

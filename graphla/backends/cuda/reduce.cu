@@ -1,9 +1,10 @@
-// Folds: s = x[0] (+) x[1] (+) ... for an array x, and w(i) = the fold of row i for a matrix.
+// Folds: s = x[0] (+) x[1] (+) ... for an array x, and w(i) = A(i, j1) (+) A(i, j2) (+) ... over
+// the entries of row i of a matrix A.
 //
 // The order of a fold depends only on the operands, never on the grid or on timing. So the result
 // is bitwise equal in every run. To balance the work for short and long rows, the entries are cut
-// into strips of STRIP entries, regardless of rows, and one warp folds each strip. If a row spans
-// several strips, close_rows combines the folds of its parts in order.
+// into strips of STRIP entries, wherever rows begin and end, and one warp folds each strip. If a
+// row spans several strips, close_rows combines the folds of its parts in order.
 #include "rows.cuh"
 
 namespace graphla {
@@ -15,7 +16,8 @@ enum FoldShape {
 // Number of values that a thread loads at the same time if a value has at least 4 bytes. Smaller
 // values are loaded in larger groups.
 constexpr int AHEAD = 4;
-constexpr int LONG = 32;  // if a row has at least this many strips, a whole block folds them
+constexpr int LONG = 32;  // if a row has at least this many tails (see `close_rows`), a whole block
+                          // combines them
 // If a strip contains parts of several rows, a single lane folds each part that has at most this
 // many entries.
 constexpr int SHORT = 32;
@@ -40,7 +42,7 @@ template <class Op> DEVICE typename Op::Z block_fold(typename Op::Z z, typename 
   return z;
 }
 
-/// Returns the fold of n copies of x, x (+) ... (+) x, in log n steps.
+/// Returns the fold of n copies of x, x (+) ... (+) x, in about log2(n) steps.
 template <class Op> DEVICE typename Op::Z fold_copies(typename Op::Z x, i64 n) {
   typename Op::Z z = Op::identity();
   for (bool begun = false; n; n >>= 1) {
@@ -87,7 +89,7 @@ __global__ __launch_bounds__(FOLD_BLOCK) void fold_parts(const Stored *values,
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
-/// Sets *z to the fold of `count` copies of one value. One thread computes it.
+/// Sets *z to the fold of `count` copies of *value. The grid must have a single thread.
 template <class Op, class Stored>
 __global__ void fold_repeated(const Stored *value, i64 count, typename Op::Z *z) {
   z[0] = fold_copies<Op>(convert<typename Op::Z>(value[0]), count);
@@ -111,8 +113,8 @@ DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *presen
   if (threadIdx.x == 0 && total) atomicAdd(counter, total);
 }
 
-/// Sets present[i] to whether row i has entries. This kernel reads no values. It is launched if the
-/// fold of every nonempty row is known in advance.
+/// Sets present[i] to true if row i has entries, otherwise to false. This kernel reads no values;
+/// it is used if the folds of all nonempty rows are known without them.
 template <class Op, class Offset>
 __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u64 *counter) {
   SHARED(u64, scratch, WARP + 1);
@@ -161,12 +163,12 @@ DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 f
 }
 
 /// Returns the position of value k of a strip in shared memory. One element is unused after every
-/// 32 values, so that lanes that read rows of 32 values each read from different banks.
+/// 32 values. So if each lane reads a different row of 32 values, the lanes access different banks.
 DEVICE int place_of(int k) { return k + k / WARP; }
 
 /// A strip consists of the entries `begin` to `end` - 1, and contains parts of the rows `first` to
-/// `last`. Folds each of these parts. A single lane folds a short part, and the whole warp folds a
-/// longer one. `held` is shared memory for ROOM values.
+/// `last`. Folds each of these parts. A part with at most SHORT entries is folded by a single lane,
+/// and a longer part by the whole warp. `held` is shared memory for ROOM values.
 template <class Op, class X, class Offset>
 DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin, i64 end,
                                i64 first, i64 last, typename Op::Z *held, typename Op::Z *folds,
@@ -212,9 +214,9 @@ DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin
   }
 }
 
-/// Folds the entries strip by strip. If row i ends in a strip, folds[i] is the fold of the row's
-/// entries in that strip. If the last row of a strip continues in the next strip, tails[strip] is
-/// instead the fold of the row's entries in this strip.
+/// Folds the entries of each strip separately for each row. The fold of row i's entries in the
+/// strip in which row i ends is stored in folds[i]. If the last row of a strip continues in the
+/// next strip, the fold of its entries in this strip is stored in tails[strip].
 template <class Op, class Stored, class Offset>
 __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const Stored *values,
                             i64 count, typename Op::Z *folds, typename Op::Z *tails, bool *present,
@@ -236,8 +238,8 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
       }
       continue;
     }
-    // If the strip spans at most STRIP rows, visit every row. Otherwise it spans more rows than it
-    // has entries, so visit the entries instead.
+    // If the strip spans at most STRIP rows, visit each row. Otherwise many of the rows are empty,
+    // so visit each entry.
     if (last - row_before < STRIP) {
       Z *const held = room + warp_in_block() * ROOM;
       fold_rows_of_strip<Op>(indptr, x, begin, end, row_before, last, held, folds, &tails[strip]);
@@ -278,10 +280,11 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// Completes each row i that spans several strips. tails[strip] is the fold of the row's entries in
-/// an earlier strip, and folds[i] is the fold of its entries in its last strip. These folds are
-/// combined in order, and the result is stored in folds[i]. There is one thread for the last strip
-/// of each row. If a row has LONG or more tails, the whole block combines them.
+/// Completes each row i that spans several strips. On entry, folds[i] is the fold of the row's
+/// entries in the last of these strips, and tails[strip] is the fold of its entries in each earlier
+/// strip. The kernel combines these folds in order, and stores the result in folds[i]. The thread
+/// for the last strip of a row does this, but if the row has LONG or more tails, the whole block
+/// combines them.
 template <class Op, class Offset>
 __global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restrict__ indptr,
                                                          i64 nrows,

@@ -1,5 +1,5 @@
-"""Fold all values to one value, or the values of each row. The results are bitwise equal in every
-run.
+"""Fold all values of an array into one value, or the values of each row of a matrix into one value
+per row. The results are bitwise equal in every run.
 
 The kernels are in reduce.cu. In `reduce`, the host waits for the result. If all values of a bitmap
 are equal, the host first waits for the number of values. In `reduce_rows` the host does not wait,
@@ -42,15 +42,15 @@ STRIP, FOLD_BLOCK = enumeration("reduce.cu", "FoldShape")
 class ReduceTuning:
     """How the values of a fold are divided among blocks.
 
-    The division does not depend on the GPU, so that floats are added in the same order everywhere.
+    The division does not depend on the GPU. So floats are added in the same order on all GPUs.
     """
 
     part: int = 1 << 13
     """Number of values per block (32 per thread). More blocks with fewer values each would not be
     faster."""
     parts: int = 1024
-    """Maximum number of blocks. In each iteration of the kernel's loop, this many blocks together
-    read 8 MiB of 8-byte values, or 4 MiB of smaller values."""
+    """Maximum number of blocks. In one iteration of the kernel's loop, these blocks together read 8
+    MiB of values if a value has 8 bytes, and 4 MiB if it is smaller."""
 
 
 TUNING = ReduceTuning()
@@ -87,7 +87,8 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
-    """w(i) = the fold of row i; w has no entry at i if row i is empty."""
+    """Return the vector w in which w(i) is the fold of row i. If row i is empty, w has no entry at
+    i."""
     dtype, n = monoid.type.np_type, a.nrows
     if not a.nvals:
         return SparseVector(n, xp.empty(0, np.int32), xp.empty(0, dtype))

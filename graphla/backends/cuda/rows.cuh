@@ -2,10 +2,11 @@
 // processes one tile at a time.
 //
 // A tile has STEPS entries for each thread of the block. Two searches in `indptr` find the row of
-// the first entry and the row of the last entry of the tile. For each row in between, a thread
-// writes the row's number at the row's first entry. A running maximum then copies the number to the
-// row's other entries. If only the row of a single entry is needed, `row_among` instead searches
-// among the rows of the tile.
+// the first entry and the row of the last entry of the tile. An array in shared memory has one
+// element per entry of the tile. For each later row of the tile that has entries, a thread writes
+// the row's number to the element of its first entry. A running maximum then copies the number to
+// the elements of the row's other entries. To find the row of a single entry, `row_among` instead
+// searches among the rows of the tile.
 #ifndef GRAPHLA_ROWS
 #define GRAPHLA_ROWS
 #include "collectives.cuh"
@@ -33,16 +34,17 @@ DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i
   __syncthreads();
 }
 
-/// Returns the row that contains entry k. It must be one of the rows `first` to `last`.
+/// Returns the row that contains entry k. This row must be one of the rows `first` to `last`.
 template <class Offset>
 DEVICE i64 row_among(const Offset *__restrict__ indptr, i64 first, i64 last, i64 k) {
   return upper_bound<Offset, i64>(indptr, first + 1, last + 1, Offset(k)) - 1;
 }
 
-/// Finds the rows of the entries from `begin` to `end` - 1, which must belong to one tile. Returns
-/// an array in shared memory. Element k - begin of this array is the row of entry k minus span[0],
-/// where span[0] is the row of entry `begin`. A tile has at most STEPS entries per thread, and
-/// begins at a multiple of STEPS * blockDim.x. Every thread of the block must call this.
+/// Finds the rows of the entries from `begin` to `end` - 1, which must belong to one tile. Sets
+/// span[0] to the row of entry `begin`. Returns an array in shared memory that contains, for each
+/// entry, its row minus span[0]; the element for entry k has the index k - begin. A tile has at
+/// most STEPS entries per thread, and begins at a multiple of STEPS * blockDim.x. Every thread of
+/// the block must call this.
 template <class Offset>
 DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end,
                               i64 *span) {
@@ -79,10 +81,10 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
 }
 
 /// Calls visit(k, i, j) for each k from 0 to `limit` - 1. A tile is always visited as a whole, so
-/// visit is also called for larger k, up to the end of the last tile. For k < `count`, (i, j) is
-/// the position of entry k; for larger k, it is (0, 0). With BY_ROWS, i is 0 if NEEDS_ROW is false.
-/// All lanes of a warp call visit together, and lane l visits only k with k mod 32 = l. `span` is
-/// shared memory for two numbers.
+/// `visit` is also called for larger k, up to the end of the last tile. If k < `count`, (i, j) is
+/// the position of entry k; otherwise (i, j) is (0, 0). With BY_ROWS, i is 0 if NEEDS_ROW is false.
+/// All lanes of a warp call `visit` together, and lane l visits only the k with k mod 32 = l.
+/// `span` is shared memory for two numbers.
 template <int WHERE, bool NEEDS_ROW, class Offset, class Visit>
 DEVICE void each_entry(const Offset *__restrict__ indptr, i64 nrows,
                        const i32 *__restrict__ indices, i64 count, i64 limit, i64 *span,

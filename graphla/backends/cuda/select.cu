@@ -35,9 +35,9 @@ __global__ void flag_entries(const Offset *indptr, i64 nrows, const i32 *indices
   });
 }
 
-/// Replaces each counts[w] by the running sum counts[0] + ... + counts[w]. If `narrow` is not null,
-/// also stores the running sums there as 32-bit integers. Returns the sum of all counts. Only one
-/// block may run this.
+/// Replaces each counts[w] with the running sum counts[0] + ... + counts[w]. If `narrow` is not
+/// null, also stores the running sums in `narrow` as 32-bit integers. Returns the sum of all
+/// counts. Only one block may call this.
 DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   i64 before = 0;
   for (i64 begin = 0; begin < words; begin += blockDim.x) {
@@ -52,7 +52,7 @@ DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   return before;
 }
 
-/// Replaces a small number of counts by their running sums. A single block computes them, because
+/// Replaces a small number of counts with their running sums. A single block computes them, because
 /// CuPy's scan has too much overhead. Also stores the sum of all counts in *answer, unless `answer`
 /// is null.
 template <class Op> __global__ void scan_counts(i64 *counts, i64 words, i32 *narrow, i64 *answer) {
@@ -101,8 +101,9 @@ __global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *ind
 enum FewShape { FEW_WORDS = 128 };  // maximum number of 32-bit flag words in `select_few`
 
 /// Moves the entries of a vector for which Op::call(x, i, 0, thunk) is true to `new_indices` and
-/// `new_values`. Stores their number in *answer. Only one block runs this, so the vector must have
-/// fewer than FEW_WORDS * WARP entries.
+/// `new_values`. Stores their number in *answer. The grid must have a single block. The vector must
+/// have fewer than FEW_WORDS * WARP entries, because the flags of n entries take n / WARP + 1
+/// words.
 template <class Op, class Stored, int KEPT, class Word, bool HAS_VALUES>
 __global__ void select_few(const i32 *__restrict__ indices, const Stored *x_values,
                            typename Op::THUNK thunk, const Word *__restrict__ values, i64 count,

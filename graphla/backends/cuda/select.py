@@ -1,9 +1,8 @@
 """Keep some entries of a vector or a matrix, without changing their order.
 
 `keep` keeps the entries whose flags are set, and `select` keeps the entries for which an operator
-is true. In both, the host waits once, for the number of entries that remain. Exception: when
-`select` is called for a vector with few entries, the host does not wait. Kernels: select.cu,
-flags.cuh.
+is true. The host waits once, for the number of entries that remain. The host does not wait if
+`select` is called for a vector with few entries. Kernels: select.cu, flags.cuh.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ FEW = WARP * enumeration("select.cu", "FewShape").FEW_WORDS - 1
 
 @dataclass(frozen=True)
 class SelectTuning:
-    """When a single block computes the running sums of counts."""
+    """The limit on the number of counts whose running sums a single block computes."""
 
     one_block: int = 1 << 14
     """Maximum number of counts whose running sums are computed by a single block.
@@ -120,7 +119,7 @@ def room_for_flags(entries: int) -> tuple[Array, Array]:
 
 
 def scan_and_count(ends: Array) -> int:
-    """Replace the counts in the nonempty int64 array `ends` by their running sums, and return the
+    """Replace the counts in the nonempty int64 array `ends` with their running sums, and return the
     last sum."""
     if ends.size > current(TUNING).one_block:
         add_up(ends)
@@ -131,8 +130,8 @@ def scan_and_count(ends: Array) -> int:
 
 
 def scan_offsets(ends: Array) -> tuple[Array, int]:
-    """Replace the counts in the array `ends` by their running sums. Return the running sums as the
-    offsets of a matrix (`indptr`), and the total."""
+    """Replace the counts in the array `ends` with their running sums. Return the array `indptr` of
+    a matrix, which contains these sums in the dtype of offsets, and the last sum."""
     if ends.size > current(TUNING).one_block:
         nvals = scan_and_count(ends)
         return ends.astype(offset_dtype(nvals)), nvals
@@ -143,7 +142,7 @@ def scan_offsets(ends: Array) -> tuple[Array, int]:
 
 
 def add_up(ends: Array) -> None:
-    """Replace the counts in the nonempty int64 array `ends` by their running sums."""
+    """Replace the counts in the nonempty int64 array `ends` with their running sums."""
     if ends.size <= current(TUNING).one_block:
         _scan(ends, NULL, NULL)
     else:
@@ -157,8 +156,8 @@ def _scan(ends: Array, answer: Any, narrow: Any) -> None:
 
 def keep_flagged(a: Any, bits: Array, ends: Array) -> Any:
     """Return the entries of `a` whose flags are set. The array `bits` holds one flag per entry. The
-    array `ends` holds the number of flags set in each word of `bits`; its contents are replaced by
-    running sums."""
+    array `ends` holds the number of flags set in each word of `bits`. This function replaces these
+    numbers with their running sums."""
     count = scan_and_count(ends)
     if count == a.nvals:
         return a

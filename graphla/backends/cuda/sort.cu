@@ -13,10 +13,10 @@
 // The comparison may be any function, even one that is not an order. Memory accesses always stay in
 // bounds: sizes rather than comparisons bound all loops, and searches stay inside their runs. Each
 // thread reads as many entries as it writes. So the result of a merge is a permutation of its input
-// if each thread's part ends where the next part begins. If the comparison is a strict weak order,
-// this is always true: there is exactly one merge path, and all searches find it. If a part ends
-// elsewhere, the comparison contradicts itself. If this happens in step 1, the tile keeps its
-// original order. If it happens in step 2, all entries keep their original order.
+// if each thread's part ends where the next part begins. With a strict weak order, every part does
+// so: there is exactly one merge path, and all searches find it. If a part ends elsewhere, the
+// comparison contradicts itself. After a contradiction in step 1, the tile keeps its original
+// order. After a contradiction in step 2, all entries keep their original order.
 //
 // N. Satish, M. Harris, M. Garland: Designing Efficient Sorting Algorithms for Manycore GPUs
 // (2009); the merges are those of merge_path.cuh.
@@ -25,8 +25,8 @@
 namespace graphla {
 
 /// Finds the rows at the seams (the boundaries of tiles, see sort.cuh). Sets rows[k] to the row of
-/// the entry at seam k, for each k from 0 to `tiles`. Sets *levels to the maximum number of merges
-/// that a row needs.
+/// the entry at seam k, for each k from 0 to `tiles`. Sets *levels to the maximum over all rows of
+/// the number of levels of merges that the row needs.
 template <class Op, class Offset, int TILE, int STRIDE>
 __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 count, i64 tiles,
                            i32 *rows, i64 *levels) {
@@ -51,8 +51,8 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
   sort_held<Op>(key, at, heads);
 #pragma unroll
   for (int n = 0; n < ITEMS; n++) {
-    // No barrier is needed before these stores: until the next barrier, only this thread uses the
-    // elements `mine` to `mine` + ITEMS - 1.
+    // No barrier is needed before these stores, because other threads do not use the elements at
+    // the positions `mine` to `mine` + ITEMS - 1 until the next barrier.
     if (mine + n >= size) continue;
     keys[mine + n] = key[n];
     order[mine + n] = u16(at[n]);
@@ -60,9 +60,9 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
 }
 
 /// Sorts one tile per block: sorts the entries of each row in the tile separately, and moves the
-/// original positions together with the entries. Writes the result to `values_0` and `places_0`.
-/// There is one exception: if a row continues in other tiles and its first merge reads from
-/// `values_1` and `places_1`, the entries of this row are written to these arrays.
+/// original positions together with the entries. Writes each row to the buffer that the first merge
+/// of the row reads: `values_0` and `places_0`, or `values_1` and `places_1`. A row that lies in
+/// this tile only needs no merge, and is written to `values_0` and `places_0`.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 768 / THREADS)
     sort_tiles(const typename Op::X *__restrict__ values, i64 count,
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
 
 /// Runs one level of merges: level number `level`, counted from 0. Rows that need fewer levels of
 /// merges are skipped. Each block writes one tile of the result. At most two rows extend beyond the
-/// tile: the row at the left seam and the row at the right seam, which may be the same row. The
+/// tile: one across the left seam, and one across the right seam. Both may be the same row. The
 /// block merges its part of each of these rows. At a seam, the two neighboring blocks find the same
 /// point of the merge path, because they compare the same keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     Place *to_places = is_odd ? places_0 : places_1;
 
     const Merge merge(row, k, level);
-    // Wait until no thread needs the data of the previous row in shared memory.
+    // Wait until no thread uses the previous row's data in shared memory any longer.
     __syncthreads();
     const int warp = warp_in_block();
     if (warp < 2) {

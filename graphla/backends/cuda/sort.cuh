@@ -4,9 +4,10 @@
 // A tile holds at most TILE consecutive entries. Seam k is the boundary before tile k, and normally
 // lies at entry k * STRIDE. For a vector, STRIDE equals TILE, and all entries form one row. For a
 // matrix, STRIDE is smaller than TILE: a seam that would cut a row moves to the end of that row if
-// it has to move by at most TILE - STRIDE entries. So a row with at most TILE - STRIDE entries is
-// never cut, and a tile sorts many whole rows. The tiles of a row that is cut are merged in pairs.
-// After `level` merges, every 2^level tiles of the row form one sorted run.
+// this is at most TILE - STRIDE entries away. So a row with at most TILE - STRIDE entries is never
+// cut, and a tile sorts many whole rows. The tiles of a row that is cut are merged in pairs, level
+// by level. After L levels of merges, each group of 2^L consecutive tiles of the row forms one
+// sorted run.
 #ifndef GRAPHLA_SORT
 #define GRAPHLA_SORT
 #include "merge_path.cuh"
@@ -25,16 +26,16 @@ template <int TILE, int STRIDE> struct Row {
   }
   /// Returns whether seam k cuts this row in two.
   DEVICE bool is_cut_at(i64 k) const { return first < k && k <= last; }
-  /// Returns the position of the row's first entry in tile k: `begin` if tile k is not after the
-  /// row's first tile, or `end` if it is after the row's last tile.
+  /// Returns the position of the row's first entry in tile k. If k <= `first`, returns `begin`; if
+  /// k > `last`, returns `end`.
   DEVICE i64 part(i64 k) const { return k <= first ? begin : k <= last ? k * STRIDE : end; }
-  /// Returns the number of merges that the row needs.
+  /// Returns the number of levels of merges that the row needs.
   DEVICE int levels() const { return last > first ? 64 - __clzll(last - first) : 0; }
 };
 
-/// The seams of a matrix, which are the boundaries between its tiles, and the rows that contain
-/// them. `indptr` is the array of row offsets. rows[k] is the row that contains entry k * STRIDE,
-/// the normal position of seam k. Both arrays are null for a vector.
+/// The seams of a matrix, which are the boundaries between its tiles. `indptr` contains the row
+/// offsets. Entry k * STRIDE is at the normal position of seam k, and rows[k] is the row of this
+/// entry. Both arrays are null for a vector.
 template <int TILE, int STRIDE, class Offset> struct Seams {
   static constexpr bool HAS_ROWS = STRIDE < TILE;
   typedef graphla::Row<TILE, STRIDE> Row;
@@ -68,8 +69,8 @@ struct Merge {
   }
 };
 
-/// Returns which of the two alternating buffers holds a row when `merges` more merges of this row
-/// follow.
+/// Each merge of a row reads one of two buffers and writes the other, and the last merge writes
+/// buffer 0. Returns which buffer (0 or 1) holds a row that needs `merges` further merges.
 DEVICE int buffer_before(int merges) { return merges & 1; }
 
 /// The part of a row in a tile, as positions in the tile.
@@ -78,10 +79,10 @@ struct Span {
 };
 
 /// Finds the rows in a tile of `size` entries that begins at entry `begin`. Each thread has ITEMS
-/// consecutive positions of the tile. Returns a bit mask of these positions. A bit is set if the
-/// key at its position must not be swapped with the key before it, because a row begins at this
-/// position or there is no entry. Stores the span of the row at the thread's first position in
-/// spans[threadIdx.x].
+/// consecutive positions of the tile. Returns a bit mask of these positions. The bit of a position
+/// is set if a row begins at this position, or if the position is beyond the end of the tile. The
+/// key at such a position must not be exchanged with the key before it. Stores in
+/// spans[threadIdx.x] the span of the row that contains the thread's first position.
 template <int ITEMS, class S>
 DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
   const int mine = int(threadIdx.x) * ITEMS;
@@ -135,11 +136,11 @@ DEVICE void sync_pairs(int width) {
   else __syncthreads();
 }
 
-/// Each thread has merged one part of two runs. Returns true if there is a gap or an overlap
-/// between the parts of this thread and the next thread, which happens only if the comparison is
-/// not an order. If there is no next part (`next` is false), returns false. In the left run, this
-/// thread's part begins at `start` and ends before `i`. starts[w] is the `start` of the first lane
-/// of warp w. A barrier must separate the stores to `starts` from this call.
+/// Each thread has merged a part of two runs. `start` and `i` are the positions in the left run at
+/// which the part of this thread begins and ends. Returns true if the next thread's part does not
+/// begin at `i`, which happens only if the comparison is not an order. If there is no next part
+/// (`next` is false), returns false. starts[w] is the `start` of the first lane of warp w. A
+/// barrier must separate the stores to `starts` from this call.
 DEVICE bool leaves_path(int start, int i, bool next, const int *starts) {
   int next_start = shuffle_down(start, 1);
   if (lane() == WARP - 1 && next) next_start = starts[warp_in_block() + 1];

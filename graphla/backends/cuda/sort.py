@@ -38,14 +38,16 @@ class SortTuning:
     wide_items: int = 11
     """Number of keys per thread if a key has 8 bytes; odd for the same reason as `items`."""
     checked: int = 64
-    """Number of entries per thread in the last kernel that is launched.
+    """Number of entries per thread in the kernel that restores the original order if the comparison
+    contradicted itself.
 
-    If the comparison contradicted itself, which is rare, this kernel restores the original order.
+    Contradictions are rare, so this last kernel is launched with few threads.
     """
     slack: int = 8
-    """For a matrix, 1 / slack of each tile is reserved for the end of its last row.
+    """For a matrix, 1 / slack of the entries of each tile are reserved for the end of the tile's
+    last row.
 
-    A row that fits in this part is thus never cut by the end of a tile.
+    Therefore a row that is not larger than this reserve is never divided between two tiles.
     """
 
     def tile_shape(self, dtype: np.dtype[Any]) -> tuple[int, int]:

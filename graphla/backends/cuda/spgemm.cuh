@@ -8,7 +8,7 @@
 namespace graphla {
 
 /// Rows with few terms are divided into bins. These are the maximum numbers of terms per row in
-/// each bin. Each number is four times the previous number.
+/// each bin; the maximum grows by a factor of 4 from bin to bin.
 enum FewTerms { MOST_24 = 24, MOST_96 = 96, MOST_384 = 384, MOST_1536 = 1536 };
 
 /// Which entries of the product are dropped. NO_MASK: none. OUTSIDE: the entries at the positions
@@ -16,15 +16,16 @@ enum FewTerms { MOST_24 = 24, MOST_96 = 96, MOST_384 = 384, MOST_1536 = 1536 };
 enum Drop { NO_MASK = 0, OUTSIDE = 1 };
 
 // --- hash tables ------------------------------------------------------------------------------
-// Marks a free slot. A hash table has 2^bits slots for keys >= 0, with linear probing. A search for
-// a missing key ends only at a free slot, so a table must have a free slot when it is searched.
+// FREE marks a free slot. A hash table has 2^bits slots, its keys are >= 0, and it uses linear
+// probing. A search for a missing key ends only at a free slot, so every table that is searched
+// must have a free slot.
 
 constexpr i32 FREE = -1;
 
 DEVICE u32 home_of(i32 key, int bits) { return (u32(key) * 0x9E3779B1u) >> (32 - bits); }
 
-/// Returns log2 of the size of the smallest table with at least `places` slots. The result is
-/// limited to the range from `least_bits` to `most_bits`.
+/// Returns the smallest `bits` from `least_bits` to `most_bits` for which a table of 2^bits slots
+/// has at least `places` slots, or `most_bits` if there is none.
 DEVICE int bits_for(i64 places, int least_bits, int most_bits) {
   int bits = least_bits;
   while (bits < most_bits && (i64(1) << bits) < places) bits++;
@@ -84,9 +85,9 @@ template <class Op> DEVICE bool is_final(typename Op::Z sum, bool found) {
   else return false;
 }
 
-/// Adds up the sums of each group of `width` lanes, and returns the total in `sum` to all lanes of
-/// the group. A lane without a sum passes false as `found`. Afterwards `found` says whether any
-/// lane of the group had a sum. Every lane of the warp must call this.
+/// Adds up the sums of each group of `width` lanes, and stores the total in `sum` of every lane of
+/// the group. A lane without a sum passes false as `found`. On return, `found` is true in all lanes
+/// of a group if any of them had a sum. Every lane of the warp must call this.
 template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int width) {
   for (int apart = width / 2; apart > 0; apart /= 2) {
     const typename Op::Z other = shuffle_xor(sum, apart);
@@ -99,8 +100,8 @@ template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int 
 
 // --- rows -------------------------------------------------------------------------------------
 
-/// The arrays into which kernels write rows of C: where each row begins, and the columns and values
-/// of its entries.
+/// The arrays of the result C, into which kernels write its rows. `indptr` is the position at which
+/// each row begins; `indices` and `values` are the columns and values of the entries.
 template <class Offset, class Z> struct Made {
   const Offset *indptr;
   i32 *indices;
@@ -123,20 +124,19 @@ DEVICE i64 row_from(const Offset *__restrict__ indptr, i64 nrows, i64 row, i64 k
   return upper_bound<Offset, i64>(indptr, row + 1, nrows + 1, Offset(k)) - 1;
 }
 
-// --- loop over the terms of a row -------------------------------------------------------------
+// --- groups of lanes, and a loop over the terms of a row --------------------------------------
 
-/// LANES lanes of a warp that work together. All groups of a warp work in lockstep, and all lanes
-/// of the warp call each function, so that every lane mask is full and known at compile time. If
-/// lanes synchronized only with their own group, the hardware would run the groups one after the
-/// other.
+/// LANES lanes of a warp that work together. All lanes of the warp must call each function, so that
+/// the groups work in lockstep and every warp operation has the constant mask ALL_LANES. With a
+/// separate mask for each group, the hardware would run the groups one after the other.
 template <int LANES> struct Group {
   static constexpr u32 ONES = LANES == WARP ? ALL_LANES : (1u << (LANES & 31)) - 1;
-  int mine;  // number of the lane in the group
+  int mine;  // index of this lane in its group
   int base;  // first lane of the group in the warp
   DEVICE Group() : mine(lane() % LANES), base(lane() / LANES * LANES) {}
   /// Returns the votes of the group's lanes: bit l is set if lane l of the group passes true.
   DEVICE u32 ballot(bool yes) const { return (__ballot_sync(ALL_LANES, yes) >> base) & ONES; }
-  /// Returns the value that lane `from` of the group passed as x.
+  /// Returns the value of x in lane `from` of the group.
   template <class T> DEVICE T of(T x, int from) const { return shuffle(x, base + from); }
 };
 

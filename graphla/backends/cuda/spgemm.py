@@ -5,15 +5,16 @@ with a complemented mask, this module computes C row by row.
 
 Kernels: spgemm_hash.cu, spgemm_dense.cu, spgemm_expand_sort.cu, spgemm_plan.cu.
 
-The number of terms in a row of C is an upper bound on the size of the row, and determines which of
-six lists the row belongs to. Rows with at most 1,536 terms are computed in hash tables. Longer rows
-are computed by tiles of columns, or by sorting if there are very many columns.
+The number of terms in a row of C is an upper bound on the number of its entries. This number
+decides to which of six lists the row belongs. Rows with at most 1,536 terms are computed in hash
+tables. Longer rows are computed by tiles of columns, or by sorting if there are very many columns.
 
 In general the kernels first count the entries of each row, then the host allocates C, and then the
 kernels compute the values. Two kinds of rows are computed before C is allocated, in scratch memory
 whose size has a known bound: rows with few terms, if all of them fit in `SpgemmTuning.scratch`
-bytes, and sorted rows, in batches of at most `SpgemmTuning.sorted` terms. The terms of C(i, j),
-which are A(i, k) ⊗ B(k, j), are always added in the order of k.
+bytes, and rows that are computed by sorting. Sorting works in batches of at most
+`SpgemmTuning.sorted` terms. The terms of C(i, j), which are A(i, k) ⊗ B(k, j), are always added in
+the order of k.
 
 The host waits for the number of rows in each list, and for the number of entries of C. If some rows
 are computed by sorting, it also waits once for the positions at which the batches end, and once per
@@ -65,22 +66,23 @@ class SpgemmTuning:
     """
 
     few: tuple[tuple[int, int], ...] = ((5, 4), (7, 8), (9, 32), (11, 32))
-    """For each bin of rows with few terms: log2 of the slots in the hash table of a row, and the
-    number of lanes that fill it. With the limits in `FewTerms` (spgemm.cuh), tables are at most 3/4
-    full."""
+    """A pair (bits, lanes) for each bin of rows with few terms. The hash table of a row has 2^bits
+    slots, and `lanes` lanes fill it. With the limits in `FewTerms` (spgemm.cuh), tables are at most
+    3/4 full."""
     places: int = 2048
     """Total number of slots in the hash tables of a block."""
     tile_warps: int = 4
     """Number of warps per block; each warp computes one tile."""
     span: int = 8
-    """Number of column tiles whose entries a warp counts in one step."""
+    """Number of consecutive column tiles whose entries a warp counts in one step."""
     scratch: int = 1 << 30
     """Maximum number of bytes of scratch memory for rows with few terms.
 
     If their results fit, these rows are computed before C is allocated.
     """
     few_rows: int = 1 << 12
-    """If A has at most this many rows, the last block that counts terms also lists the rows."""
+    """If A has at most this many rows, one launch counts the terms and lists the rows: the block
+    that finishes counting last then lists the rows."""
     sorted: int = 1 << 26
     """Maximum number of terms that are sorted in one batch.
 
@@ -174,7 +176,8 @@ def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Cs
     # the number of terms of each row of C, followed by the counts of `Lists`
     of_rows = zeros[a.nrows + 1 :]
     wait_for_lists = _list_rows(a, b, tile_count, of_rows)
-    # While the GPU lists the rows, the host prepares the next steps.
+    # The host prepares the next steps until `wait_for_lists` is called. Meanwhile the GPU lists the
+    # rows.
     ends_of_rows, sizes = zeros[: a.nrows + 1], np.uint64(zeros.data.ptr + 8)
     operands = _Operands(a, b, outside, semiring)
     terms, lists = operands.terms, wait_for_lists()
@@ -218,9 +221,9 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> Callable[[], 
     """Assign each row of C to a bin by its number of terms, and list the rows of each bin. Return a
     function that waits for the lists and returns them.
 
-    The kernel stores the number of terms of each row in the array `of_rows`, which must initially
-    be zero. After these numbers, `of_rows` has 13 more elements for the kernel: 12 counts and a
-    ticket counter (see `Lists` in spgemm_plan.cu).
+    The first elements of the array `of_rows` receive the number of terms of each row. The kernel
+    uses the 13 elements after them for 12 counts and a ticket counter (see `Lists` in
+    spgemm_plan.cu). All elements must be zero before the call.
     """
     tuning, nrows = current(TUNING), a.nrows
     room, answer = min(nrows, a.nvals), next_answer()
@@ -250,11 +253,12 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> Callable[[], 
     return wait
 
 
-# --- rows with few terms ------------------------------------------------------------------------
+# --- functions for rows with few terms ----------------------------------------------------------
 
 
 class _Scratch(NamedTuple):
-    """Scratch memory that holds rows of C, and the addresses of their columns and of their sums."""
+    """Scratch memory that holds rows of C. `indices` is the address of the columns in this memory,
+    and `sums` the address of the values."""
 
     memory: Any
     indices: int
@@ -262,10 +266,11 @@ class _Scratch(NamedTuple):
 
 
 def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> _Scratch | None:
-    """Compute the rows with few terms in scratch memory that is large enough for any result.
+    """Compute all rows with few terms, and store them in scratch memory.
 
-    Also store the sizes of these rows. Return None if the rows need too much memory, or if no row
-    has few terms.
+    The memory has room for the maximum number of entries that these rows can have. Also store the
+    actual sizes of the rows in `sizes`. Return None if there are no such rows, or if they would
+    need too much memory.
     """
     terms = operands.terms
     places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]
@@ -273,7 +278,8 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> _Scratch | N
     itemsize = terms.dtype.itemsize if terms.has_values else 0
     if not total or total * (itemsize + 4) > current(TUNING).scratch:
         return None
-    memory = xp.cuda.alloc(total * (itemsize + 4))  # `total` is a multiple of 8
+    # columns are aligned after the values, because `total` is a multiple of 8
+    memory = xp.cuda.alloc(total * (itemsize + 4))
     made = _Scratch(memory, memory.ptr + total * itemsize, memory.ptr)
     for few in lists.few:
         begin = sum(places[:few])
@@ -283,8 +289,8 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> _Scratch | N
 
 
 def _few_shape(few: int, rows: Array) -> tuple[int, int]:
-    """Return the number of blocks and the number of threads per block, with one group of lanes per
-    row."""
+    """Return the number of blocks, and the number of threads per block, for a launch in which one
+    group of lanes computes each row."""
     tuning = current(TUNING)
     bits, group = tuning.few[few]
     block = (tuning.places >> bits) * group
@@ -303,9 +309,10 @@ def _make_few(
 ) -> None:
     """Compute the rows of C that `rows` lists, and write them to `c` = (indptr, indices, values).
 
-    If the indptr is NULL, `c` has space for `room` entries per row of the list: the k-th row begins
-    at position k * room, and the kernel stores the number of entries of each row in `sizes`.
-    Otherwise the indptr gives the position at which each row begins.
+    If `indptr` is NULL, the row at position k of the list begins at position k * room of the other
+    arrays, which have space for `room` entries per row. In this case the kernel also stores the
+    number of entries of each row in `sizes`. Otherwise `indptr` contains the position at which each
+    row begins.
     """
     terms, offset = operands.terms, INT32 if c[0] is NULL else c[0].dtype
     tuning = current(TUNING)

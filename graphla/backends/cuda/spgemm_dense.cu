@@ -1,13 +1,14 @@
 // Computes those rows of C = A B that have many terms. Each row is divided into tiles of 2^BITS
 // columns. Shared memory holds one sum for every column of a tile.
 //
-// A warp computes one tile of one listed row. For 32 rows of B at a time, its lanes find the
-// entries that belong to the tile. Then the warp reads these entries row by row. The column indices
-// within a row of B are distinct, so at most one lane at a time adds to a given sum. Thus no
-// atomics are needed, and terms are always added in the same order. A bitmap records which columns
-// have a sum, and the warp then writes these columns in ascending order. An earlier launch counts
-// the columns of each tile; in each step a warp counts SPAN tiles. If the template parameter MASK
-// is OUTSIDE, the kernels clear the bits of the columns that the mask lists in the row.
+// A warp computes one tile of one listed row. It takes 32 rows of B at a time. Each lane finds the
+// entries of one of these rows that belong to the tile, and then the whole warp reads these entries
+// row by row. The column indices within a row of B are distinct, so at most one lane at a time adds
+// to a given sum. Thus no atomics are needed, and terms are always added in the same order. A
+// bitmap records which columns have a sum, and the warp then writes these columns in ascending
+// order. An earlier launch counts the columns of each tile; in each step a warp counts SPAN tiles.
+// If the template parameter MASK is OUTSIDE, the kernels clear the bits of the columns at which the
+// mask has an entry in the same row.
 #include "spgemm.cuh"
 
 namespace graphla {
