@@ -1,4 +1,4 @@
-"""List the algorithms that are compared with NetworkX, and how to compare their results."""
+"""The algorithms that are compared with NetworkX, and functions that compare their results."""
 
 from __future__ import annotations
 
