@@ -17,10 +17,10 @@ test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 	$(if $(ARGS),,$(SIMULATED) $(BIN)/python -m pytest -n auto --dist worksteal $(ON_CUDA) --ignore tests/algorithms/test_known_answers.py)
 
-# Also run what `make test` leaves out (tests/effort.py): tests marked `full`, all cases of each
-# test, 1000 examples of each property, every schedule and sanitizer of the simulated kernels, and
-# CUDA 12 in addition to 13. If nothing fails, write tests/full.json; this requires a
-# checkout without uncommitted changes.
+# Run the tests of `make test` and what `make test` leaves out (tests/effort.py): tests marked
+# `full`, all cases of each test, 1000 examples of each property, every schedule and sanitizer of
+# the simulated kernels, and CUDA 12 in addition to 13. If nothing fails, write tests/full.json;
+# this requires a checkout without uncommitted changes.
 test-full: $(VENV)/test-full.stamp
 	$(if $(ARGS),,$(BIN)/python tests/records.py ready full)
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n auto --dist worksteal -m "not gpu" --outcomes out/full.json $(ARGS)
@@ -45,7 +45,7 @@ SIMULATED_IN_FULL := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS
 # without uncommitted changes or, if there is no git, the variable GRAPHLA_COMMIT.
 GPU_PYTHON ?= $(BIN)/python
 GPU_ARGS   ?= -p no:benchmark $(shell $(GPU_PYTHON) -c 'import xdist' 2>/dev/null && echo '-n 8')
-# Instead of gpu-test, its parts can be run one by one. The target gpu-record then combines their
+# The parts of gpu-test can also be run one by one. The target gpu-record then combines their
 # results, all of which must come from the same sources.
 gpu-test: gpu-ready
 	$(MAKE) -j5 gpu-families gpu-suites gpu-traversal gpu-loops gpu-sanitizers
@@ -104,8 +104,8 @@ format: $(VENV)/dev.stamp
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/cpu.py $(ARGS)
 
-# Build the documentation site in out/site, and run the notebooks. Any warning is an error; a broken
-# link within the site is a warning. `make links` checks the links to other sites.
+# Build the documentation site in out/site, and run the notebooks. Any warning, such as a broken
+# link within the site, is an error. `make links` checks the links to other sites.
 docs: $(VENV)/docs.stamp
 	rm -rf docs/reference/generated
 	$(BIN)/python -m sphinx -q -E -W --keep-going -b html -d out/doctrees docs out/site
@@ -114,8 +114,8 @@ docs: $(VENV)/docs.stamp
 links: $(VENV)/docs.stamp
 	$(BIN)/python -m sphinx -q -b linkcheck -D nb_execution_mode=off -d out/doctrees-links docs out/links
 
-# Draw those pictures of docs/images that need no GPU. The charts of the ladder come from
-# `graphla ladder GRAPH --chart FILE` on a GPU.
+# Draw the pictures in docs/images that can be drawn without a GPU. The charts of the ladder come
+# from `graphla ladder GRAPH --chart FILE` on a GPU.
 pictures: $(VENV)/demo.stamp
 	for name in chip clubs isochrones; do $(BIN)/python examples/$$name.py && cp out/$$name.png docs/images/; done
 	$(BIN)/python examples/demo.py --output docs/images/road-NY.png

@@ -1,8 +1,9 @@
-"""Describe the backend `graphla` to NetworkX, which reads the description when it is imported.
+"""Describe the backend `graphla` to NetworkX.
 
-`import networkx` imports this module, so it imports only the standard library. Its table lists the
-NetworkX functions that graphla supports. `graphla.networkx` imports the implementation of a
-function when the function is first called. The documentation and the tests read the same table.
+`import networkx` imports this module to read the description, so this module may import only the
+standard library. Its table lists the NetworkX functions that graphla supports. `graphla.networkx`
+imports the implementation of a function when the function is first called. The documentation and
+the tests read the same table.
 """
 
 from __future__ import annotations
@@ -599,7 +600,8 @@ FUNCTIONS: dict[str, Function] = {
         "Among nodes whose votes are equal up to rounding, the first one is chosen.",
     ),
 }
-"""Maps each function's dispatch name in NetworkX to its entry; sorted by family, then by name."""
+"""Maps each function's dispatch name in NetworkX to its entry. The entries are grouped by the
+module of their implementation, and sorted by name within each group."""
 
 _AUTOCONFIG = {
     "NETWORKX_BACKEND_PRIORITY_ALGOS": "graphla",
@@ -632,7 +634,7 @@ def _describe(function: Function) -> dict[str, str]:
 
 
 def _configure() -> None:
-    """Set the environment variables that NetworkX reads after `get_info`."""
+    """Set the environment variables that NetworkX reads after its call of `get_info`."""
     for name, value in _AUTOCONFIG.items():
         # NetworkX reads NETWORKX_BACKEND_PRIORITY only if the variable for algorithms is not set.
         if name.endswith("_ALGOS") and "NETWORKX_BACKEND_PRIORITY" in os.environ:

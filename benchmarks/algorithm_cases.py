@@ -1,4 +1,4 @@
-"""List the algorithms that are compared with NetworkX, and how to compare their results."""
+"""The algorithms that are compared with NetworkX, and functions that compare their results."""
 
 from __future__ import annotations
 
@@ -89,7 +89,10 @@ def _entries(matrix: gl.Matrix, n: int) -> np.ndarray:
 
 
 def _arcs_of_graph(G: Any, n: int) -> np.ndarray:
-    """Return the value 1 for each edge of a NetworkX graph, as in a Matrix of ones."""
+    """Return an array with the value 1 for each edge of a NetworkX graph.
+
+    graphla's result, with which this array is compared, also has the value 1 for each edge.
+    """
     return np.ones(G.number_of_edges())
 
 
@@ -141,7 +144,7 @@ READERS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]] 
 
 
 def agree(row: Row, ours: Any, theirs: np.ndarray, n: int) -> str:
-    """Return "equal" or "**differ**": whether the results of graphla and NetworkX agree.
+    """Return "equal" if the results of graphla and NetworkX agree, otherwise "**differ**".
 
     Results of the kind "quality" may differ; for them, return a text that shows both numbers.
     """
@@ -158,7 +161,7 @@ def agree(row: Row, ours: Any, theirs: np.ndarray, n: int) -> str:
 
 
 def _draw_sources(n: int) -> list[int]:
-    """Return the vertices that NetworkX draws if k = SAMPLE and seed = 1."""
+    """Return the vertices that NetworkX's `betweenness_centrality(G, k=SAMPLE, seed=1)` samples."""
     return random.Random(1).sample(range(n), SAMPLE)
 
 

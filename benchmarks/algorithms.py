@@ -5,9 +5,9 @@ python benchmarks/algorithms.py --device cuda [--only NAME ...]
 
 On the CPU, graphla runs in one process with its default settings (compiled by Numba). Each of our
 calls gets a fresh Matrix that has only its CSR form. The reported time is the median of a few
-calls, after a first call that compiles. NetworkX runs once, on a graph that is built beforehand, in
-a separate process with a time limit. The script compares the results, and prints a table in
-Markdown.
+calls, after a warm-up call, which compiles. NetworkX runs once, on a graph that is built
+beforehand, in a separate process with a time limit. The script compares the results, and prints a
+table in Markdown.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> None:
         "--seconds",
         type=float,
         default=600,
-        help="on a GPU, start no further row of the table after this many seconds",
+        help="on a GPU, stop starting new rows of the table after this many seconds",
     )
     parser.add_argument("--json", type=Path, help="also write the times to this file")
     options = parser.parse_args()
@@ -99,7 +99,7 @@ def on_graph(name: str, rows: list[Row], limit: float) -> list[dict[str, Any]]:
 def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
     """Return the median time of graphla's calls in seconds, and the result of the last call.
 
-    Each call gets a new Matrix, so that it cannot use data that an earlier call has cached.
+    Each call gets a new Matrix, so that no call can use data that an earlier call has cached.
     """
     rows, columns, values = A.to_coo()
     if A.dtype == "BOOL":

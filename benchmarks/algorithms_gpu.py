@@ -4,7 +4,8 @@ Device time is measured between two events around the whole public call; wall ti
 GPU is idle. A time is the median of a few calls, after one call that compiles. Before an
 algorithm without a time limit is timed, its result on an R-MAT graph of scale 14 is compared with
 that of the CPU. The results of algorithms with a time limit are verified on the large graph itself.
-Some are compared with products that CuPy computes in FP64; for others, each edge is checked.
+For some algorithms, the script recomputes the result with FP64 matrix products of CuPy; for others,
+such as BFS, it checks a condition on every edge.
 """
 
 from __future__ import annotations
@@ -83,14 +84,15 @@ def _pattern(A: gl.Matrix) -> Any:
 
 
 def pagerank_rests(A: gl.Matrix, rank: gl.Vector, _: int) -> str:
-    """Check PageRank: compute one more round in FP64 with CuPy, and check that it hardly changes
-    the ranks."""
+    """Check that PageRank has converged: one more round, computed in FP64 with CuPy, must change
+    the ranks by less than 1e-4 in total."""
     r = rank.to_dense(copy=False).astype(cupy.float64)
     P = _pattern(A)
     degree = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float64)
     share = cupy.where(degree > 0, r / cupy.maximum(degree, 1), 0)
     dangling = float(r[degree == 0].sum())
-    # A is symmetric, so P @ share equals the product of the transpose of P and `share`.
+    # Vertex v receives the sum of share[u] over its in-edges (u, v), which is (Pᵀ @ share)[v]. P,
+    # the pattern of A, is symmetric like A, so Pᵀ = P.
     after = 0.85 * (P @ share) + (0.85 * dangling + 0.15) / A.nrows
     change, total = float(cupy.abs(after - r).sum()), float(r.sum())
     assert change < 1e-4, change
@@ -120,9 +122,9 @@ def brandes(A: gl.Matrix, found: gl.Vector, source: int) -> str:
     for depth in range(deepest, 0, -1):
         given = cupy.where(level == depth, (1 + owed) / cupy.maximum(paths, 1), 0)
         owed += cupy.where(level == depth - 1, paths * (P @ given), 0)
-    # As in NetworkX, the dependencies on one source out of n are scaled by n - 1, to estimate the
-    # sum over all sources except the vertex itself. They are halved, because each pair of vertices
-    # counts in one direction only.
+    # NetworkX estimates the sum over the n - 1 possible sources from this one source, so it
+    # multiplies by n - 1. It halves the sum over all sources, because this sum counts each pair of
+    # vertices in both directions.
     wanted, got = owed * (n - 1) / 2, found.to_dense(copy=False).copy()
     # Paths from the source do not count for the source itself, so its value is not compared.
     wanted[source] = got[source] = 0
@@ -193,8 +195,8 @@ BARS = [
 
 @dataclass(frozen=True)
 class Other:
-    """An algorithm without a time limit, the scale of its graph, and whether its result on the CPU
-    must be the same (`same`)."""
+    """An algorithm without a time limit, and the scale of its graph. If `same`, the results on the
+    CPU and on the GPU must be equal."""
 
     name: str
     scale: int

@@ -69,10 +69,10 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the figure reaches its targets: "aim", "met" or "MISSED".
+        """Which of its two targets the figure reaches: "aim", "met" or "MISSED".
 
-        It is "aim" if the figure reaches the stricter goal (`bar.aim`), "met" if it reaches only
-        the other goal (`bar.at_most`), and "MISSED" if it reaches neither.
+        It is "aim" if the figure reaches the stricter target `bar.aim`, "met" if it reaches only
+        the target `bar.at_most`, and "MISSED" if it reaches neither.
         """
         far = -1 if self.at_least else 1
         if far * self.figure <= far * self.bar.aim:
@@ -84,7 +84,8 @@ class Row:
 
 
 def levels_alone(A: Matrix, source: int, dtype: str = "INT32") -> gl.Vector:
-    """Run a breadth-first search that returns only levels. Most rows of the table measure it."""
+    """Run a breadth-first search that returns only levels. Most rows of the table measure this
+    search."""
     return bfs(A, source, levels=dtype, parents=False).levels
 
 
@@ -149,7 +150,8 @@ class Bench:
             yield self.beside_dijkstra_row(case.dijkstra)
 
     def verify_levels(self) -> None:
-        """Verify the levels from every source, and that each source reaches the whole component."""
+        """Check the levels from every source, and whether each search reaches the whole
+        component."""
         edges = checks.Edges.of(self.A)
         for source in self.sources:
             level = checks.check_levels(edges, source, levels_alone(self.A, source))
@@ -220,7 +222,7 @@ class Bench:
         return Row(f"{self.case.name}, plan", median(seconds), "s", bar, notes=notes)
 
     def many_row(self, bar: Bar, dtype: str, note: str) -> Row:
-        """Compare the time of 64 simultaneous searches with that of 64 successive searches.
+        """Compare the time of one call for 64 sources with that of 64 calls for one source each.
 
         Both must find the same levels.
         """
@@ -261,7 +263,7 @@ class Bench:
             agrees_with_dijkstra(weighted, self.sources[0])
 
     def beside_csgraph_row(self, bar: Bar) -> Row:
-        """Measure csgraph's search for levels and parents, relative to ours."""
+        """Compare the speed of our search for levels and parents with csgraph's."""
         S = peers.host_csr(self.A)
         contenders = {
             "csgraph.breadth_first_order": lambda s: csgraph.breadth_first_order(S, s),
@@ -271,7 +273,7 @@ class Bench:
         return self.over(contenders, "levels and parents", self.case.name, bar)
 
     def beside_dijkstra_row(self, bar: Bar) -> Row:
-        """Measure csgraph's `dijkstra`, relative to our shortest paths."""
+        """Compare the speed of our `sssp` with csgraph's `dijkstra`."""
         self.verify_distances(self.A)
         S = peers.host_csr(self.A)
         contenders = {
@@ -299,8 +301,9 @@ class Bench:
 def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
     """Return the number of rounds, the number of turns and the mean time per round.
 
-    In a turn of a near-far search, the horizon moves, and the entries that are no longer beyond it
-    leave the far list.
+    Near-far search processes the entries with distances up to a limit in rounds, and keeps all
+    other entries in the far list. In a turn, it raises the limit, and the entries that are now
+    within the limit leave the far list.
     """
     turns = sum(event.direction.startswith("split") for event in events)
     rounds = len(events) - turns
@@ -309,7 +312,7 @@ def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
 
 
 def prepare(A: Matrix) -> None:
-    """Build the full plan of a matrix, or a light plan if a full plan would not save time."""
+    """Compute the full preparation of a matrix, or the light one if the full one saves no time."""
     A.prepare()
 
 

@@ -47,12 +47,12 @@ class Clock(Protocol):
 
 @dataclass(frozen=True)
 class Wall:
-    """A clock that uses only the time of the host. It reports the wall time as device time too."""
+    """A clock that reads only the host clock. It also reports the wall time as the device time."""
 
     frees: bool = False  # whether the time includes freeing the result
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the wall time of a call in milliseconds, also in place of the device time."""
+        """Return the wall time of a call in milliseconds twice: as the device and the wall time."""
         begin = perf_counter()
         result = call()
         if self.frees:
@@ -193,8 +193,8 @@ def take_turns(
 ) -> dict[str, Times]:
     """Measure several functions, the contenders, in `rounds` rounds.
 
-    In each round, one contender after another makes an untimed call and then runs `repeats` times
-    on all inputs, as in GAP. If the machine is slow for a while, this affects all contenders.
+    In each round, each contender in turn makes an untimed call and then runs `repeats` times on all
+    inputs, as in GAP. If the machine is slow for a while, this affects all contenders.
     """
     found = {name: Times() for name in contenders}
     for _ in range(rounds):
@@ -212,7 +212,8 @@ def least(call: Callable[[], Any], trials: int = 5) -> float:
 
 
 def report(title: str, times: dict[str, Times], unit: str = "", work: float | None = None) -> None:
-    """Print each contender's median times, their ratios to the first contender, and work rates."""
+    """Print each contender's median times, their ratios to the first contender, and the work per
+    second."""
     print(f"\n{title}")
     first = median(next(iter(times.values())).device)
     for name, each in times.items():

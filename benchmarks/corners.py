@@ -36,8 +36,8 @@ from graphla import Matrix, Vector, semiring
 from graphla import algorithms as algo
 from graphla.compilers.cuda import Kernel
 
-# Each row of the table is measured in up to CALLS calls. After two calls, no further call starts
-# once ENOUGH seconds have passed.
+# Each row of the table is measured in 2 to CALLS calls. From the third call on, a call starts only
+# if fewer than ENOUGH seconds have passed.
 CALLS, ENOUGH = 15, 2.0
 SPINE, LEAVES = 10_000, 200
 STAR, TAIL = 1_000_000, 5_000
@@ -119,8 +119,9 @@ def between(A: Matrix, below: Any) -> Task:
     """
 
     def verify(found: Vector) -> str:
-        # As in NetworkX, the sum over one source is multiplied by n - 1 to estimate the sum over
-        # all sources. It is halved because each pair of vertices counts in one direction only.
+        # NetworkX estimates the sum over the n - 1 possible sources from this one source, so it
+        # multiplies by n - 1. It halves the sum over all sources, because this sum counts each pair
+        # of vertices in both directions.
         wanted = below.astype(cupy.float64) * (A.nrows - 1) / 2
         got = found.to_dense(copy=False).copy()
         got[0] = wanted[0] = 0
@@ -153,8 +154,8 @@ def strong() -> Task:
         labels = found.to_dense(copy=False)
         sizes = cupy.bincount(labels, minlength=A.nrows)
         giant = int(sizes.argmax())
-        # The largest component consists of all vertices that its smallest vertex reaches and that
-        # reach it.
+        # The largest strong component consists of all vertices v with paths from `giant` to v and
+        # from v to `giant`.
         there, back = (
             checks.spread(algo.bfs(B, giant, parents=False).levels) >= 0 for B in (A, A.T.new())
         )
@@ -461,7 +462,7 @@ def main() -> None:
         "--seconds",
         type=float,
         default=600,
-        help="start no further row of the table after this many seconds",
+        help="stop starting new rows of the table after this many seconds",
     )
     options = parser.parse_args()
     end = perf_counter() + options.seconds

@@ -4,10 +4,10 @@
     python benchmarks/cpu.py bfs sssp --data FOLDER two sections, with .npz road networks in FOLDER
 
 Contenders alternate, so that a slow phase of the machine affects all of them. The timed region is
-the whole public call, including its outputs. It excludes building the graph, and the first call of
-each kind, which compiles. The time to prepare a matrix for searches is shown separately. The graphs
-are symmetric, so no matrix is transposed. The trees and distances of graphla are verified for every
-source.
+the whole public call, including its outputs. It excludes building the graph. The first call of each
+function, which compiles, is not timed. The time to prepare a matrix for searches is shown
+separately. The graphs are symmetric, so no matrix is transposed. The trees and distances of graphla
+are verified for every source.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def in_turns(contenders: dict[str, Callable[..., Any]], inputs: list) -> dict[st
 
 def report(title: str, times: dict[str, list[float]], edges: float | None = None) -> None:
     """Print one line per contender: its median and minimum time, and the ratio of its median to
-    that of the first contender. If `edges` is given, also print the millions of edges per second.
+    that of the first contender. If `edges` is given, also print the throughput in millions of edges
+    per second.
     """
     print(f"\n{title}")
     reference = median(next(iter(times.values())))

@@ -231,7 +231,8 @@ def start_libraries() -> list[str]:
 
 
 def known(found: dict[str, Any]) -> Contenders:
-    """Return `found` without the contenders that are None or whose library is not installed."""
+    """Return the contenders in `found` that are available: those that are not None and whose
+    library is installed."""
     modules = {"networkit": "networkit", "igraph": "igraph", "python-graphblas": "graphblas"}
     return {
         name: each
@@ -370,7 +371,7 @@ def k_truss(g: Subject) -> Contenders:
 
 
 def betweenness(g: Subject) -> Contenders:
-    """Compute betweenness from four sources; GAP draws its own four sources."""
+    """Compute betweenness from four sources; GAP chooses its own four sources."""
     return known({
         "graphla": Contender(lambda _: algo.betweenness(g.A, sources=g.sources)),
         "GAP": gap(g, "bc", "-i", SOURCES),

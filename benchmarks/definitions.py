@@ -6,10 +6,10 @@
 
 The table contains the rows of algorithms.py and corners.py whose algorithms have a hand-written
 kernel, and rows for road-NY. The hand-written kernel and the compiled definition get the same
-prepared arguments, and run alternately. A time is the median over several calls: on a GPU the time
-between two events before and after the call, on the CPU wall time. The script verifies that the
-results of both agree. If a definition cannot be compiled, raises an error, or returns another
-result, its row ends with the reason.
+prepared arguments, and run alternately. A time is the median over several calls. On a GPU, it is
+the time between two events before and after the call; on the CPU, it is the wall time. The script
+verifies that the kernel and the definition return the same result. If a definition cannot be
+compiled, raises an error, or returns another result, its row ends with the reason.
 
 If the compiled definition of an algorithm takes at most LIMIT times as long as the hand-written
 kernel on every row, the kernel may be deleted. The second table shows for each algorithm whether
@@ -233,7 +233,7 @@ def label_strong(A: Matrix) -> Pair:
 
 
 def module_of(function: Any) -> Any:
-    """Return the module of an algorithm; the package has a function of the same name."""
+    """Return the module of an algorithm. (In the package, its name is bound to the function.)"""
     return import_module(function.__module__)
 
 
@@ -371,9 +371,10 @@ def compare(case: Case, A: Matrix, found: Any, wanted: Any) -> str:
 def tolerance_of(case: Case) -> float:
     """Return the largest allowed relative difference of the results of a case.
 
-    On the CPU the hand-written loop of PageRank uses new ranks in the same round. Both versions
-    stop when a round changes the ranks by at most RANK_TOLERANCE in total. Each result then
-    differs from the exact ranks by at most RANK_TOLERANCE * DAMPING / (1 - DAMPING).
+    On the CPU the hand-written loop of PageRank uses each new rank already in the round that
+    computes the rank. Let t be RANK_TOLERANCE and d be DAMPING. Both versions stop when a round
+    changes the ranks by at most t in total; each result then differs from the exact ranks by at
+    most t * d / (1 - d).
     """
     if case.name.startswith("PageRank") and gl.config.device == "cpu":
         return 2 * RANK_TOLERANCE * DAMPING / (1 - DAMPING)
@@ -480,7 +481,8 @@ def measure(case: Case, name: str, scale: int | None) -> Figures:
 
 
 def lines_of(files: tuple[str, ...]) -> int:
-    """Return the number of lines of these files, or of their counterparts on the CPU."""
+    """Return the number of lines of these files or, if the device is the CPU, of the files with the
+    same names in the CPU backend."""
     if gl.config.device.startswith("cuda"):
         paths = [CUDA / file for file in files]
     else:
@@ -521,7 +523,7 @@ def main() -> None:
     )
     parser.add_argument("--scale", type=int, help="use graphs with at most about 2^SCALE vertices")
     parser.add_argument(
-        "--seconds", type=float, default=140, help="start no further row after this many seconds"
+        "--seconds", type=float, default=140, help="stop starting new rows after this many seconds"
     )
     options = parser.parse_args()
     if options.device:

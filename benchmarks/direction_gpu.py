@@ -36,7 +36,7 @@ def milliseconds(call: Any, trials: int = 5, wall: bool = False) -> float:
 
 
 def frontier(n: int, share: float) -> Vector:
-    """Return a random fraction `share` of the vertices, each with a random value."""
+    """Return a random subset of the n vertices of size `n * share`, each with a random value."""
     rng = cupy.random.RandomState(3)
     chosen = cupy.sort(rng.permutation(n)[: max(1, int(n * share))]).astype(cupy.int32)
     return Vector.from_coo(chosen, rng.random_sample(chosen.size, dtype=cupy.float32), size=n)

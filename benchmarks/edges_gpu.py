@@ -2,12 +2,12 @@
 
     python benchmarks/edges_gpu.py [LARGEST]
 
-The setting matches published figures (3.6 GTEPS on average, 4.2 at best, on a GTX Titan): scales 14
-to LARGEST (24 unless given) with 32 sources each. To compute GTEPS, the number of undirected edges
-in the source's component is divided by the wall time of a whole search. At a few scales the script
-then measures the optimizations in `edge-tuned` one by one, and compares shortest paths with
-`graphla.algorithms.sssp`. The levels of every variant are compared with those of the strategy
-edge-centric.
+The setup is that of published results (3.6 GTEPS on average, 4.2 at best, on a GTX Titan). The
+scales are 14 to LARGEST (24 unless given), with 32 sources each. To compute GTEPS, the number of
+undirected edges in the source's component is divided by the wall time of a whole search. At a few
+scales the script then measures the optimizations in `edge-tuned` one by one, and compares shortest
+paths with `graphla.algorithms.sssp`. The levels of every variant are compared with those of the
+strategy edge-centric.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def sources(A: Matrix) -> list[int]:
 
 
 def by_rows_alone(a: MatrixStore) -> MatrixStore:
-    """Return a store of the same graph in which the matrix is not known to be symmetric."""
+    """Return storage for the same matrix, with the same arrays, that is not marked as symmetric."""
     r = a.csr
     return MatrixStore(a.device, a.dtype, r, Csr(r.nrows, r.ncols, r.indptr, r.indices, r.values))
 
@@ -68,9 +68,9 @@ class Words(edge_tuned.EdgeTuned):
 def with_constants(
     rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **constants: Any
 ) -> Any:
-    """Return a function that builds a strategy while the given constants of the module `edge_tuned`
-    have other values. If `halved` is False, the strategy gets a graph that is not known to be
-    undirected."""
+    """Return a function that builds a strategy with the given values of constants of the module
+    `edge_tuned`. If `halved` is False, the strategy gets a matrix that is not marked as symmetric,
+    so it reads each undirected edge twice."""
 
     def make(a: MatrixStore) -> Rung:
         with ExitStack() as stack:
@@ -152,7 +152,7 @@ def seconds_until_idle(call: Callable[[int], Any], source: int) -> float:
 
 def main() -> None:
     """Measure `edge-tuned` at all scales. At some scales, also measure its optimizations one by
-    one, and at scale 20 the shortest paths."""
+    one. At scale 20, also time shortest paths."""
     largest = int(sys.argv[1]) if len(sys.argv) > 1 else 24
     print(describe_card())
     for scale in range(14, largest + 1):

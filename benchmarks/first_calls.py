@@ -6,16 +6,16 @@ Each function runs on a small-world graph with 1,000 vertices in N new processes
 The table shows the median times in ms: `import graphla`, the first call, and the second call. The
 time of the first call includes the imports that it makes. The last column shows whether
 Numba was imported. Before the measurement, one process fills the cache, which is a new folder. With
-`--empty`, each function has a cache of its own, and the table also has the time of the first call
-of that process, which compiles.
+`--empty`, each function has a cache of its own, which its first process finds empty, and the table
+also shows the time of the first call in this process.
 
 `--cpu` measures CPU time instead, which depends less on other programs on the machine.
 `--against` measures another checkout of graphla in the same run; the processes alternate, and the
 columns of the other checkout come first.
 
 The library functions that use `gl.jit`, such as `hits`, do not compile their loops on this graph
-until their calls have taken some time. The process that fills the cache compiles them at once. With
-`--empty`, their loops run as Python.
+until their calls have taken some time. The process that fills the common cache compiles these loops
+at once. With `--empty`, no process compiles them: they run as Python.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def measure(name: str, cache: str, source: str, *, fills: bool = False) -> list[
 
 
 def mark(first: float, second: float, limit: int) -> str:
-    """Return the time of a first call as text, marked if it exceeds the second call by too much."""
+    """Return the time of a first call as text, marked if first - second exceeds `limit`."""
     return f"{first:,.0f}{' MISSED' if first - second > limit else ''}"
 
 

@@ -38,7 +38,7 @@ def lower(A: Matrix) -> Matrix:
 
 
 def count_on_edges(L: Matrix) -> Matrix:
-    """Count the triangles on each edge of the matrix L: return C⟨L⟩ = L plus.pair Lᵀ."""
+    """Count, for each edge of L, the triangles that L Lᵀ finds at it: C⟨L⟩ = L plus.pair Lᵀ."""
     C = Matrix("INT64", L.nrows, L.ncols)
     C(L.S) << semiring.plus_pair["INT64"](L @ L.T)
     return C
@@ -78,8 +78,8 @@ def triangles() -> None:
 def squares() -> None:
     """Measure the squares A A of the adjacency matrices A of three graphs.
 
-    The graphs are a Delaunay triangulation (if its file exists), a graph whose adjacency matrix is
-    the square of the adjacency matrix of a grid, and a Kronecker graph.
+    The graphs are a Delaunay triangulation (if its file exists), the square of a grid graph, and a
+    Kronecker graph.
     """
     A = graphs.grid(1024, 1024)
     G = semiring.plus_pair["FP32"](A @ A).new()
@@ -148,7 +148,7 @@ def has_sums(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -
 
 
 def is_right(theirs: Any, sums: Any, weighted: Any) -> bool:
-    """Return whether cuSPARSE can compute the square with a correct result; report any problem."""
+    """Return whether cuSPARSE computes the square correctly; if not, print the reason."""
     try:
         C = theirs @ theirs
     except Exception as error:

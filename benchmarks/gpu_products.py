@@ -1,4 +1,4 @@
-"""Measure SpMV, SpMSpV, BFS, small products and the building of a matrix on the GPU.
+"""Measure SpMV, SpMSpV, BFS, small products and matrix construction on the GPU.
 
 SpMV is compared with cuSPARSE, and BFS with a published time of cuGraph.
 
@@ -45,7 +45,7 @@ def with_values(A: Matrix, values: Any) -> Matrix:
 
 
 def spmv() -> None:
-    """Compare our plus_times in FP32 with cuSPARSE, and other semirings with plus_times."""
+    """Compare our FP32 product over plus_times with cuSPARSE's, and with our other semirings."""
     spmv_of("kron 22", graphs.kron(22))
     spmv_of("grid 4096 x 4096", graphs.grid(4096, 4096))
 
@@ -85,7 +85,8 @@ def spmv_of(name: str, A: Matrix) -> None:
 
 
 def spmspv() -> None:
-    """Measure push, pull and the direction that graphla chooses, for frontiers of growing size."""
+    """Measure push, pull and the direction that graphla chooses, for frontiers of increasing
+    size."""
     A = graphs.kron(22)
     rng = cupy.random.RandomState(3)
     F = with_values(A, rng.random_sample(A.nvals, dtype=cupy.float32))
@@ -131,7 +132,7 @@ def spmspv_of(A: Matrix, F: Matrix, share: float, rng: Any) -> None:
 
 
 def bfs_levels() -> None:
-    """Measure a BFS that is a Python loop of products; the results are verified."""
+    """Measure a BFS that is written as a Python loop over products, and verify its results."""
     bfs_of("kron 22", graphs.kron(22), 16, 1.93)
     bfs_of("grid 1000 x 1000, 15 % dropped", graphs.grid(1000, 1000, 0.15), 4, 441.0)
 
@@ -194,7 +195,8 @@ def giant_sources(A: Matrix, count: int) -> list[int]:
 
 
 def verify(A: Matrix, source: int, levels: Vector, parents: Vector) -> None:
-    """Check that levels of neighbors differ by at most 1, and that a parent is 1 level nearer."""
+    """Check that the levels of neighbors differ by at most 1, and that the level of each parent is
+    the level of its child minus 1."""
     indptr, indices = csr_arrays(A)
     where, found = (cupy.asarray(x) for x in levels.to_coo())
     level = cupy.full(A.nrows, -1, cupy.int64)
@@ -270,7 +272,7 @@ print(time.perf_counter() - start)
 
 
 def first() -> None:
-    """Time the first use of a semiring, in a pull and a push, with and without cached kernels."""
+    """Time a pull and a push at the first use of a semiring, with and without cached kernels."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "GRAPHLA_CACHE_DIR": folder}
         seconds = [

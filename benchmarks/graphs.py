@@ -215,7 +215,8 @@ def again(A: Matrix, values: Any = True, symmetric: bool = True) -> Matrix:
 def giant(A: Matrix, count: int, seed: int = 1) -> tuple[list[int], Any]:
     """Return `count` random vertices of the largest component, and an array of all its vertices.
 
-    Only the components of the eight vertices with the highest degrees are compared.
+    The function assumes that the largest component contains one of the eight vertices with the
+    highest degrees, and compares only the components of these vertices.
     """
     xp = library(A)
     degrees = xp.diff(A.to_csr(copy=False)[0])
@@ -227,7 +228,7 @@ def giant(A: Matrix, count: int, seed: int = 1) -> tuple[list[int], Any]:
 
 
 def undirected_edges(A: Matrix, inside: Any) -> int:
-    """Return the number of undirected edges in the component whose vertices are `inside`.
+    """Return the number of undirected edges in the component that contains the vertices `inside`.
     TEPS (traversed edges per second) are computed from this number."""
     degrees = library(A).diff(A.to_csr(copy=False)[0])
     return int(degrees[inside].sum(dtype=np.int64)) // 2

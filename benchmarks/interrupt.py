@@ -3,10 +3,10 @@
 python benchmarks/interrupt.py [--only NAME ...] [--trials N] [--device cuda] [--no-compile]
 python benchmarks/interrupt.py --commands [--only NAME ...] [--trials N]
 
-Each algorithm of the command line runs in a separate process. It is called on one graph after
-another, until a call takes long enough to be interrupted. The main process sends SIGINT at random
-moments and measures the time until the separate process reports KeyboardInterrupt. The next trial
-calls the function again on the same operands.
+Each algorithm that the command line offers runs in a separate process. It is called on one graph
+after another, until a call takes long enough to be interrupted. The main process sends SIGINT at
+random moments and measures the time until the separate process reports KeyboardInterrupt. The next
+trial calls the function again on the same operands.
 
 With --commands, `graphla NAME GRAPH` is interrupted at a random time, possibly while it imports
 modules. The measured time lasts until the process ends. The process must print one line and exit
@@ -44,7 +44,7 @@ STARTING = 0.1  # seconds that Python needs to start, before it runs our code
 PATIENCE = 30.0  # seconds after which the process is killed
 LOADING = 300.0
 ENDED, SILENT = "ended", "silent"
-OURS = f"{os.sep}graphla{os.sep}"  # part of every path in a traceback through our code
+OURS = f"{os.sep}graphla{os.sep}"  # in the file name of every traceback frame in graphla
 MESSAGE = "graphla: interrupted\n"
 
 ROADS, ARCS, PATH, ODDS, LARGE = "road-NY", "arcs-20", "path", "odds", "rmat-20"
@@ -100,7 +100,7 @@ SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # number of sources tha
 
 
 def _build_again(A: gl.Matrix) -> gl.Matrix:
-    """Build the transpose of A from unsorted entries."""
+    """Build a new Matrix, the transpose of A, from the entries of A in an unsorted order."""
     rows, columns, values = A.to_coo()
     return gl.Matrix.from_coo(columns, rows, values, nrows=A.nrows, ncols=A.nrows)
 
@@ -132,7 +132,7 @@ def serve(name: str, path: str) -> None:
             _say("begun")
             call(A)
             _say(f"{ENDED} {time.monotonic() - begin}")
-            time.sleep(LOADING)  # if the call has ended before the signal, wait here for the signal
+            time.sleep(LOADING)  # wait for the signal, in case the call ended first
         except KeyboardInterrupt:
             _say(f"heard {time.monotonic()}")
 

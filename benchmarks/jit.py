@@ -6,9 +6,10 @@
     python benchmarks/jit.py --device cpu --scale 12   small graphs, to try the script
     DATA=folder python benchmarks/jit.py               with the .npz files of real graphs
 
-The parts are: `programs`, whole calls; `rounds`, the time of one round on email-Eu-core; `cpu`,
-compiled loops on the CPU with two threads, compared with the library's own; and `compile`, the time
-of a first call in a new process, with an empty cache and with a cache on disk.
+The part `programs` measures whole calls. The part `rounds` measures the time of one round on
+email-Eu-core. The part `cpu` compares the compiled programs, on the CPU with two threads, with the
+library's functions. The part `compile` measures a first call in a new process, with an empty cache
+and with a filled cache on disk.
 
 A time is the median wall time of the decorated call, measured until the device is idle. The first
 call is not included. A time includes the allocation of the result. The table also has the times of
@@ -50,7 +51,7 @@ from graphla import algorithms as algo
 
 jit: Callable[[Any], Any] = getattr(gl, "jit", lambda function: function)
 
-# A row needs at most CALLS timed calls, none of which starts after ENOUGH seconds. The function
+# A row makes at most CALLS timed calls, none of which starts after ENOUGH seconds. The function
 # without the decorator is slow, so it is called at most FEW times.
 CALLS, FEW, ENOUGH = 15, 3, 1.0
 ALLOWANCE = 1.3  # a variant of a program may take this many times the limit of the program
@@ -178,7 +179,8 @@ def wait() -> None:
 
 
 def finish_compiling() -> None:
-    """Wait until all kernels are compiled. Until then, loops run with separately compiled parts."""
+    """Wait until all kernels are compiled as a whole. At first, a loop runs as a kernel that is
+    linked from separately compiled parts."""
     if gl.config.device.startswith("cuda"):
         import_module("graphla.compilers.cuda").finish_compiling()
 
@@ -201,7 +203,8 @@ def median_of(call: Callable[[], Any], calls: int = CALLS, enough: float = ENOUG
 
 
 def count_rounds(program: Any, *args: Any) -> tuple[Any, list[int]]:
-    """Run a program without `gl.jit`. Return its result and the number of rounds of each loop."""
+    """Run a program without `gl.jit`. Return its result and the number of iterations of each
+    loop."""
     code, counts = program.__code__, {}
     for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(program)))):
         if isinstance(node, (ast.While, ast.For)):
@@ -355,13 +358,13 @@ def levels_of(name: str) -> Any:
 
 @cache
 def degrees_of(name: str) -> Vector:
-    """Return the number of out-edges of each vertex that has out-edges."""
+    """Return the nonzero out-degrees."""
     return graph(name).reduce_rowwise(agg.count).new()
 
 
 @cache
 def full_degrees_of(name: str) -> Vector:
-    """Return the number of out-edges of each vertex, including vertices without any."""
+    """Return all out-degrees, including zeros."""
     degrees = Vector(int, graph(name).nrows)
     degrees << 0
     degrees(binary.plus) << degrees_of(name)
@@ -399,7 +402,10 @@ def forget() -> None:
 
 
 def depth_of(name: str) -> int:
-    """Return the number of levels by which times are divided; 0 on graphs with few levels."""
+    """Return the number of BFS levels, used to compute a time per level.
+
+    Return 0 for Kronecker graphs: they have so few levels that no time per level is shown.
+    """
     return 0 if name.startswith("kron") else int(levels_of(name).max()) + 1
 
 
@@ -492,8 +498,8 @@ def betweenness_task(name: str) -> Task:
         return algo.betweenness(A, sources=[source], normalized=False)
 
     def verify(found: Vector) -> str:
-        # As in NetworkX, the library multiplies the sum over one source by n - 1, and halves it
-        # because the graph is undirected. Paths from the source do not count for the source.
+        # On an undirected graph with one source, the library multiplies the dependencies by (n - 1)
+        # / 2, as NetworkX does. Paths from the source do not count for the source.
         wanted = binary.times(hand(), 2 / (A.nrows - 1)).new()
         found = found.dup()
         found[source] = wanted[source] = 0
@@ -672,7 +678,10 @@ def rounds_on_email(names: list[str]) -> list[Figures]:
 
 
 def time_of_a_round(figures: Figures, program: Any, args: Callable[[int], tuple[Any, ...]]) -> None:
-    """Measure the rounds of `program(*args(2))` that `program(*args(1))` does not run."""
+    """Measure how much longer `program(*args(2))` takes than `program(*args(1))`.
+
+    The difference is the time of the rounds that only `program(*args(2))` runs.
+    """
 
     def difference(call: Callable[..., Any], calls: int = CALLS) -> float:
         for k in (1, 2):
@@ -721,8 +730,8 @@ def ratios_on_cpu(scale: int) -> list[str]:
 def compare_on_cpu(program: str, name: str) -> tuple[float, float, str]:
     """Return the median times of a compiled program and of the library's function, and a note.
 
-    The two run alternately. Both versions of PageRank start from the same ranks, and update no
-    ranks in place.
+    The two run alternately. Both versions of PageRank start from the same ranks, and neither
+    version updates ranks in place.
     """
     A, compiled = graph(name), jit(getattr(jit_programs, program))
     if program == "bfs":
@@ -748,10 +757,10 @@ FIRST_ON_CPU = ("bfs",)
 
 
 def first_calls(names: Iterable[str]) -> dict[str, Any]:
-    """Return the milliseconds by which the first call of each program exceeds its second call.
+    """Return how many milliseconds longer the first call of each program takes than later calls.
 
     The programs first run without `gl.jit`, so that all kernels of single statements are loaded.
-    The time of the second call is the shorter time of the two calls after the first.
+    The time of a later call is the shorter time of the second and the third call.
     """
     name, found = "email-Eu-core", {}
     A = graph(name)
@@ -848,7 +857,7 @@ def main() -> None:
         "--seconds",
         type=float,
         default=100,
-        help="start no further row of the part `programs` after this many seconds",
+        help="in the part `programs`, stop starting new rows after this many seconds",
     )
     parser.add_argument("--serve-first", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

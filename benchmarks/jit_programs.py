@@ -232,8 +232,8 @@ def shortest_paths_by_frontier(A: Matrix, source: int) -> Vector:
 def pagerank(A: Matrix, start: Vector, degree: Vector, tolerance: float) -> Vector:
     """Return the PageRank of each vertex, iterated from the ranks `start`, which add up to 1.
 
-    `degree` holds the number of out-edges of each vertex that has out-edges. The rounds end when
-    the ranks change by less than `tolerance` in total.
+    `degree` holds the number of out-edges of each vertex that has out-edges. The iteration stops
+    when the ranks change by less than `tolerance` in total.
     """
     n = A.nrows
     share = binary.truediv(DAMPING, degree).new()
@@ -300,9 +300,10 @@ def pagerank_rounds(A: Matrix, start: Vector, degree: Vector, rounds: int) -> Ve
 
 
 def eigenvector(A: Matrix, tolerance: float, max_iter: int) -> Vector:
-    """Return the vector x of length 1 for which x + xA has the direction of x.
+    """Return an eigenvector x with x + xA = λx and Euclidean norm 1, by power iteration.
 
-    The rounds end when x changes by less than `tolerance` in total, or after `max_iter` rounds.
+    The iteration stops after `max_iter` rounds, or when x changes by less than `tolerance` in
+    total.
     """
     n = A.nrows
     x, following = Vector(float, n), Vector(float, n)
@@ -391,9 +392,10 @@ def largest_eigenvalue(a: float, b: float, c: float, d: float, e: float, f: floa
 def hits(A: Matrix, tolerance: float, max_iter: int) -> tuple[Vector, Vector]:
     """Return hubs and authorities in fewer rounds than the power method. Each vector adds up to 1.
 
-    Each round takes the best combination of the hubs, their residual, and the last step (A.
-    Knyazev, 2001). The rounds end when the length of the residual is below `tolerance` times the
-    eigenvalue, or after `max_iter` rounds. A must have at least one entry.
+    This is LOBPCG (A. Knyazev, 2001): each round takes the linear combination of the hubs, their
+    residual and the last step that has the largest Rayleigh quotient of AAᵀ. The iteration stops
+    when the length of the residual is below `tolerance` times the eigenvalue, or after `max_iter`
+    rounds. A must have at least one entry.
     """
     n = A.nrows
     ones = Vector(float, n)
@@ -558,8 +560,8 @@ def betweenness_of_many(A: Matrix, sources: list[int]) -> Vector:
 def components(A: Matrix) -> Vector:
     """Return the smallest vertex of each vertex's component. A is symmetric.
 
-    This is FastSV (Y. Zhang, A. Azad and Z. Hu, 2020): each vertex points at a parent, and trees
-    of parents hook onto each other.
+    This is FastSV (Y. Zhang, A. Azad and Z. Hu, 2020): parent pointers form trees, and each round
+    hooks trees onto the trees of neighbors.
     """
     n = A.nrows
     parent, least = Vector(int, n), Vector(int, n)
@@ -568,7 +570,7 @@ def components(A: Matrix) -> Vector:
     grandparent, before = parent.dup(), Vector(int, n)
     changed = True
     while changed:
-        # least(i) is the smallest of the grandparents of i and of its neighbors.
+        # least(i) is the minimum of grandparent(i) and of grandparent(j) for all neighbors j of i.
         least << grandparent
         least(binary.min) << min_second(A @ grandparent)
         parent(binary.min)[parent] << least

@@ -5,7 +5,8 @@
 Each case runs in a new process, which first makes the same call for a small graph. Then it builds
 the inputs from a graph by `generators.kronecker` with edge factor 16, and makes the call once. It
 prints the peak of the resident memory during the call, minus the resident memory before it. The
-peak includes the result. The script needs Linux, which can report the peak since a given moment.
+peak includes the result. The script needs Linux, where it can reset the recorded peak before the
+call.
 """
 
 from __future__ import annotations

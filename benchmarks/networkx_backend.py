@@ -8,11 +8,12 @@
 The table has a row for each function and size. `NetworkX` is the time of plain NetworkX, which is
 stopped after a limit. `convert` is the time to convert the graph. NetworkX keeps the
 converted graph in a cache, so later calls do not repeat the conversion. `graphla` is the time of
-the call on the converted graph; `objects` is the part of it in which it builds Python objects for
-the result. All times are wall times in seconds; each is the minimum of at most ROUNDS calls. With
-`--alone`, graphs come from arrays, NetworkX is not called, and the limit applies to graphla.
+the call on the converted graph. `objects` is the part of this time that graphla spends on building
+Python objects for the result. All times are wall times in seconds; each is the minimum of at most
+ROUNDS calls. With `--alone`, graphs come from arrays, NetworkX is not called, and the limit applies
+to graphla.
 
-The kind of graph is the first of KINDS on which NetworkX answers the call: random and undirected,
+The kind of graph is the first of KINDS that NetworkX accepts in the call: random and undirected,
 random and directed, acyclic, bipartite, a tree, or connected. Arguments are chosen by their names.
 """
 
@@ -112,7 +113,8 @@ def make_graph(kind: str, m: int) -> Any:
 
 @lru_cache(maxsize=1)
 def make_ours(kind: str, m: int, device: str) -> Any:
-    """Return a graph of this kind, built from arrays, in the form in which NetworkX passes it."""
+    """Return a graph of this kind, built from arrays, in the form that NetworkX passes to the
+    backend."""
     n, i, j = make_ends(kind, m)
     is_directed = kind in DIRECTED
     rows, columns = (i, j) if is_directed else (np.r_[i, j], np.r_[j, i])
@@ -157,7 +159,7 @@ def public(name: str) -> Any:
 
 
 def case_of(name: str) -> str | None:
-    """Return the kind of graph on which NetworkX answers the call, or None."""
+    """Return the first kind of graph that NetworkX accepts in this call, or None."""
     for kind in KINDS:
         G = make_graph(kind, 40)
         try:
@@ -225,7 +227,8 @@ class ObjectClock:
         return call
 
     def install(self) -> None:
-        """Replace the functions in all loaded modules of `graphla.networkx`."""
+        """Replace the functions named in BUILDERS with timed versions, in all loaded modules of
+        `graphla.networkx`."""
         for module in [each for key, each in sys.modules.items() if "graphla.networkx." in key]:
             for name in BUILDERS:
                 here = vars(module).get(name)
@@ -249,7 +252,7 @@ def measure(name: str, kind: str, m: int, clock: ObjectClock, limit: float) -> d
     there, named = dispatched._convert_arguments("graphla", tuple(args), kwargs, **options)
     convert = time.perf_counter() - begin
     function = getattr(backend, name)
-    exhaust(function(*there, **named))  # the first call may compile code
+    exhaust(function(*there, **named))  # not timed, because it may compile code
     clock.install()
     clock.seconds = 0.0
     exhaust(function(*there, **named))
@@ -321,9 +324,9 @@ def least_cpu_time(call: Callable[[], Any]) -> float:
 def dispatch(names: list[str]) -> list[dict[str, Any]]:
     """Compare calls on small graphs with and without a priority for graphla.
 
-    Print each call that graphla answers in more than twice the time of NetworkX and over 50 us
-    more. Print each call that `should_run` declines if it then takes over 10 % and over 20 us more
-    than plain NetworkX.
+    Print each call that graphla runs, if graphla takes more than twice as long as NetworkX and over
+    50 us longer. Print each call that `should_run` declines, if the declined call takes over 10 %
+    and over 20 us longer than a call of plain NetworkX.
     """
     print("CPU time of calls on small graphs that take too long under a priority for graphla")
     rows: list[dict[str, Any]] = []

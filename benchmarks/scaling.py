@@ -8,8 +8,8 @@ A time is the minimum wall time of a public call. The measurement alternates bet
 threads, so that a slow phase of the machine affects all of them. The first two calls with each
 number of threads are not timed; they include preparations such as a transpose. All results are
 compared with those for the first number of threads. Integers must be equal. For
-PageRank and betweenness, the sum of the differences may be 1e-4 of the sum of the values, and
-modularities of communities may differ by less than 0.01.
+PageRank and betweenness, the sum of the differences may be at most 1e-4 times the sum of the
+values, and modularities of communities may differ by less than 0.01.
 """
 
 from __future__ import annotations
@@ -83,9 +83,7 @@ APPROXIMATE = ("pagerank", "betweenness")
 def same(name: str, x: Any, y: Any) -> bool:
     """Return whether two results agree."""
     if name == "louvain":
-        return (
-            abs(x - y) < 0.01
-        )  # modularities of communities, which depend on the number of threads
+        return abs(x - y) < 0.01  # the modularity depends on the number of threads
     if name in APPROXIMATE:
         first, second = (np.nan_to_num(each.to_dense(fill_value=0)) for each in (x, y))
         return bool(np.abs(first - second).sum() <= 1e-4 * np.abs(first).sum())

@@ -10,9 +10,9 @@ ENOUGH / 3 seconds. If the first call of NetworkX takes more than ENOUGH seconds
 called again.
 
 The limit of a function is the time of NetworkX, or 100 us where NetworkX is faster than that. The
-table begins with the functions that take the largest multiple of their limit; `--all` prints the
-functions within their limits too. The first call of each function compiles what is not in the cache
-on disk, and is not timed. `--settings` sets `config.compiled`, for example to False.
+table is sorted by the time divided by the limit, largest first. `--all` also prints the functions
+within their limits. The first call of each function compiles what is not in the cache on disk, and
+is not timed. `--settings` sets `config.compiled`, for example to False.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ENOUGH = 0.15  # seconds
 SOURCE = 0
 
 Calls = tuple[Callable[[Any], Any], Callable[[Any], Any]]
-"""A call in graphla and the same call in NetworkX. Each takes the library's own graph."""
+"""A call of graphla on a `Graph`, and the same call of NetworkX on a NetworkX graph."""
 
 
 def _list(iterate: Callable[..., Any], *given: Any, **options: Any) -> Callable[[Any], Any]:
@@ -256,7 +256,7 @@ def compare(name: str, N: Any, G: gl.Graph, repeats: int) -> tuple[float, float]
         return None
     other = 1e6 * (time.perf_counter() - begin)
     try:
-        with gl.config.set(compile_threshold=0):  # fill the cache
+        with gl.config.set(compile_threshold=0):  # compile all loops now
             ours(G)
         ours(G)
     except (gl.exceptions.InvalidValue, algo.ConvergenceError):

@@ -3,9 +3,9 @@
     python benchmarks/sort.py [ENTRIES]
 
 The user's comparison orders fractions; a 64-bit word holds a numerator and a denominator. Python's
-`sorted` uses `functools.cmp_to_key` of the same function, once as plain Python and once compiled by
-Numba. `sorted` gets a tenth of the entries, and its time for all entries is extrapolated as n log
-n. sort_gpu.py measures sorting on a GPU.
+`sorted` uses the same function wrapped in `functools.cmp_to_key`, once as plain Python and once
+compiled by Numba. `sorted` gets a tenth of the entries, and its time for all entries is
+extrapolated as n log n. sort_gpu.py measures sorting on a GPU.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@
 The timed region is a whole call with its output, with a warm memory pool and loaded kernels. Our
 sort (`backend.sort_by`) returns the sorted values and their original positions. `cupy.argsort` and
 `cupy.lexsort` return only the positions (int64), and `cupy.sort` only the values. All three compare
-numbers only. To sort rows, `argsort`, which is stable, runs twice: by value and then by row. The
-longest vector has 2^LARGEST entries (LARGEST is 26 unless given). Each of our results is verified
-before it is timed.
+numbers only. To sort within rows, CuPy runs the stable `argsort` twice: by value and then by row.
+The longest vector has 2^LARGEST entries (LARGEST is 26 unless given). Each of our results is
+verified before it is timed.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def rows_of(indptr: Any) -> Any:
 
 
 def verify(x: Any, indptr: Any, op: TypedBinaryOp) -> None:
-    """Check our sort: each sorted row must contain the same values as the row before the sort.
+    """Check our sort: each row must contain the same values before and after the sort.
 
     If the comparison is `lt`, also check that the values are in order and that the sort is stable.
     """

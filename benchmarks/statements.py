@@ -184,8 +184,8 @@ class Library:
 
 def serve(name: str, device: str, compiled: str, n: int, overhead: bool) -> None:
     """Answer requests from another process. Each line of standard input is a JSON list [statement,
-    times]; each answer is a line of JSON with the measured times, or the number of Python calls if
-    `times` is 0."""
+    times], where `times` is the number of runs. Each answer is a line of JSON with the durations of
+    the runs or, if `times` is 0, with the number of Python calls of one run."""
     library = Library(name, device, compiled, n)
     measure = library.overhead if overhead else library.microseconds
     if overhead:

@@ -4,8 +4,8 @@
 
 The same symmetric R-MAT graph is searched with and without `symmetric=True`, each time as a new
 matrix. The script prints the wall time of the first searches, the time and the bytes of the full
-preparation, and the time of the symmetry check alone. The check runs on matrices with equal or
-different values, both symmetric and not. The levels of both variants must agree.
+preparation, and the time of the symmetry check alone. The check runs on symmetric and on
+nonsymmetric matrices, whose values are all equal or differ. The levels of both variants must agree.
 """
 
 from __future__ import annotations

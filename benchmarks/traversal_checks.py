@@ -1,8 +1,8 @@
 """Check a traversal edge by edge, without algebra, on the device on which it ran.
 
-The checks are local, but they prove the result: levels are distances if only the source has level
-0, no edge raises the level by more than 1, and every other reached vertex has a neighbor that is
-one level nearer to the source.
+The checks are local, but sufficient to prove that the result is correct: levels are distances if
+only the source has level 0, no edge raises the level by more than 1, and every other reached vertex
+has a neighbor that is one level nearer to the source.
 """
 
 from __future__ import annotations
@@ -77,11 +77,12 @@ def check_levels(edges: Edges, source: int, levels: gl.Vector) -> Any:
 
 
 def check_parents(edges: Edges, source: int, level: Any, parents: gl.Vector) -> None:
-    """Check parents by Graph500's five rules; `check_levels` must have verified the levels.
+    """Check parents by Graph500's five rules.
 
-    A parent is one level nearer, so there is no cycle and every tree edge joins adjacent levels. An
-    edge leads from a parent to its child. The tree contains exactly the reached vertices.
-    `check_levels` has already checked that edges of the graph span at most one level.
+    Each parent must be one level nearer to the source than its child. Then there is no cycle, and
+    every tree edge joins adjacent levels. An edge must lead from a parent to its child. The tree
+    must contain exactly the reached vertices. `check_levels` must have been called before: it
+    checks the remaining rule, that every edge of the graph spans at most one level.
     """
     xp, parent = edges.xp, spread(parents)
     joined = xp.zeros(edges.n, bool)
@@ -99,7 +100,8 @@ def check_parents(edges: Edges, source: int, level: Any, parents: gl.Vector) -> 
 
 
 def check_distances(edges: Edges, source: int, distances: gl.Vector) -> Any:
-    """Check that no edge improves a distance, and that some edge attains each distance."""
+    """Check distance(v) <= distance(u) + w for each edge (u, v) of weight w, with equality for at
+    least one edge into each reached vertex except the source."""
     xp = edges.xp
     floating = np.dtype(distances.dtype.np_type).kind == "f"
     distance = spread(distances, np.float64 if floating else np.int64)

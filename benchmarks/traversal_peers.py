@@ -24,9 +24,9 @@ def host_csr(A: gl.Matrix) -> Any:
 
 
 def beside(A: gl.Matrix, sources: list[int]) -> dict[str, float]:
-    """Return the median time of a breadth-first search in each other library.
+    """Return the median wall time of a breadth-first search for each library other than graphla.
 
-    Times are wall times in milliseconds.
+    Times are in milliseconds.
     """
     return {name: _milliseconds(call, sources) for name, call in _searches(host_csr(A))}
 
@@ -66,7 +66,7 @@ def _networkx(networkx: Any, S: Any) -> Callable[[int], Any]:
 
 
 def _graphblas(graphblas: Any, S: Any) -> Callable[[int], Any]:
-    """Return a function that searches with python-graphblas, as its documentation shows."""
+    """Return a BFS like the example in the documentation of python-graphblas."""
     A = graphblas.io.from_scipy_sparse(S)
     any_secondi, replace = graphblas.semiring.ss.any_secondi, graphblas.replace
 

@@ -2,11 +2,11 @@
 
     python benchmarks/union_gpu.py [LARGEST]
 
-The script times the whole call of the backend, including the wait for the number of entries. The
-memory pool is warm, and the kernels are loaded. The rows of the output differ in the
-sizes of the operands. The columns differ in the overlap: the fraction of the indices of the shorter
-operand that also occur in the other operand. The longest vector has 10^LARGEST entries (LARGEST is
-8 unless given). Each union is verified before it is timed.
+The script times the whole call of the backend, until the host knows the number of entries. The
+memory pool is warm, and the kernels are loaded. Each row of the output is for one pair of operand
+sizes. Each column is for one overlap: the fraction of the indices of the shorter operand that also
+occur in the other operand. The longest vector has 10^LARGEST entries (LARGEST is 8 unless given).
+Each union is verified before it is timed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ MEETING = (0.0, 0.5, 1.0)
 UNEQUAL = ((7, 3), (3, 7), (8, 6))
 """Pairs of unequal sizes, given as exponents: (7, 3) means 10^7 and 10^3 entries."""
 BY_TURNS = 4
-"""In the union of the indices of two random vectors, consecutive indices differ by a random number
-from 1 to 2 * BY_TURNS - 2."""
+"""The gaps between consecutive indices in the union of two random vectors are random integers from
+1 to 2 * BY_TURNS - 2, with mean BY_TURNS - 1/2."""
 
 
 def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:

@@ -23,7 +23,7 @@ project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def spelled(requirement: object) -> str:
-    """Return the text of a requirement without spaces, such as "numpy>=1.26"."""
+    """Normalize a requirement: return its text without spaces, such as "numpy>=1.26"."""
     return str(requirement).replace(" ", "")
 
 

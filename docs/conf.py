@@ -76,8 +76,8 @@ def mark_up(app, what, name, obj, options, lines: list[str]) -> None:
     If the first line is a formula, it becomes literal text. Vertical bars outside literal text are
     escaped, because they mean absolute values or sizes and not substitutions. Each entry of
     `References` becomes a list item. A complemented mask such as `~v.S` becomes literal text,
-    because after a tilde Sphinx shows only the last part of a name. The indented lines of `Returns`
-    continue its first line.
+    because after a tilde Sphinx shows only the last part of a name. In `Returns` and `Yields`,
+    continuation lines are moved to the left, in line with the first line.
     """
     if lines and FORMULA.search(lines[0]) and "`" not in lines[0] and lines[1:2] in ([], [""]):
         lines[0] = f"``{lines[0]}``"
