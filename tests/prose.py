@@ -162,7 +162,10 @@ def described(group: list[tuple[int, str]], lines: list[str]) -> Iterator[Block]
     words = [re.sub(r"^(#+:?|/{2,}<?)\s?(-{3,} )?|-{3,}$", "", each) for _, each in group]
     if re.search(r"[^\W\d_]{2}", " ".join(words)):
         subject = "the file" if first == 1 else here or below
-        yield Block(first, "comment", subject, "\n".join(words))
+        kind = "comment"
+        if re.search("-{3,}", group[0][1]):
+            kind, subject = "section heading", f"the section that begins with {below}"
+        yield Block(first, kind, subject, "\n".join(words))
 
 
 def paragraphs(path: str, text: str) -> Iterator[Block]:
