@@ -41,7 +41,7 @@ def table() -> str:
     counts = read("answers.json").get("counts", {})
     others = read("other_backends.json")
     lines = [
-        "| NetworkX | answered | nx-cugraph | graphblas-algorithms | differences |",
+        "| NetworkX | supported calls | nx-cugraph | graphblas-algorithms | differences |",
         "|---|---:|:-:|:-:|---|",
     ]
     family = ""
