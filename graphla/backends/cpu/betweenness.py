@@ -20,6 +20,7 @@ from graphla.backends.cpu.operands import between, even_parts, threads_worth
 from graphla.backends.requests import Dependencies, DependenciesResult
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
+from graphla.compilers.crew import run_together
 from graphla.compilers.numba import Loop, load
 from graphla.compilers.threads import apart, run
 from graphla.formats import Array, is_iso
@@ -138,8 +139,7 @@ class _Job:
         for first, last in between([0, 1, count]):
             state, team = np.zeros(STATE_SIZE, np.int64), np.zeros(TEAM_WORDS, np.int64)
             arguments = *self.graph, self.sources, *sums, *paths, state, team, *self.wanted, large
-            parts = [(first, last, thread) for thread in range(self.threads)]
-            run(lambda *part: self.loop(*arguments, *part), parts, self.threads, self.stop)  # noqa: B023
+            run_together(self.loop, (*arguments, first, last), self.threads, self.stop)
             if self.counts[0] < current(TUNING).level * state[LEVELS]:
                 return last
         return count

@@ -20,8 +20,9 @@ from graphla.backends.cpu.operands import values_of
 from graphla.backends.requests import FOREVER, Closure, ClosureResult, EarlyStop, Level
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
+from graphla.compilers.crew import run_together
 from graphla.compilers.numba import Loop, load
-from graphla.compilers.threads import apart, run
+from graphla.compilers.threads import apart
 from graphla.formats import Array, BitmapVector, remember
 from semirings import binary, monoid
 
@@ -187,9 +188,7 @@ class _Buckets:
                 team = np.zeros(TEAM_WORDS, np.int64)
                 loop = self._load("run_together", (self.edges, self.work, team), True)
                 arguments = (*self.edges, *self.work, team, *options)
-                call = lambda thread: loop(*arguments, thread)  # noqa: E731, B023
-                parts = [(thread,) for thread in range(threads)]
-                status = run(call, parts, threads, self.stop)[0]
+                status = run_together(loop, arguments, threads, self.stop)
             else:
                 status = self.loop(*self.edges, *self.work, *options)
             if status in (loops.TO_SHARE, loops.TO_RUN_ALONE):
