@@ -39,7 +39,7 @@ CASES: dict[str, Callable[[gl.Matrix], Any]] = {
 }
 EAGER = (
     BfsTuning(wide=0, shared=1, wide_together=0, shared_together=1),
-    BucketTuning(shared=1),
+    BucketTuning(shared=1, shared_together=1),
 )
 """Limits so low that threads share almost all levels of searches and rounds of shortest paths."""
 
@@ -194,7 +194,7 @@ def test_threads_share_large_levels_before_and_after_a_long_path(name, direction
     with gl.config.set(compiled=True, threads=1):
         expected = search()
     tuning = BfsTuning(wide=64, shared=64, wide_together=64, shared_together=64)
-    eager = using(tuning, BucketTuning(shared=64))
+    eager = using(tuning, BucketTuning(shared=64, shared_together=64))
     with gl.config.set(compiled=True, threads=3), eager, gl.direction(direction):
         for _ in range(3):
             assert search().isequal(expected, check_dtype=True)

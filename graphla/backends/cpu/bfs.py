@@ -57,8 +57,8 @@ class BfsTuning:
 
     # If a matrix has at least this many vertices plus entries, the search runs in a second thread.
     apart: int = 1 << 20
-    wide: int = 1 << 17  # a pull uses several threads if more vertices than this are unreached
-    shared: int = 1 << 17  # a push with at least this many edges uses several threads
+    wide: int = 1 << 14  # a pull uses several threads if more vertices than this are unreached
+    shared: int = 1 << 14  # a push with at least this many edges uses several threads
     # The values of `wide` and `shared` for later levels of a search, when its threads are already
     # running.
     wide_together: int = 1 << 13

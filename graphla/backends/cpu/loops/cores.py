@@ -40,6 +40,9 @@ from graphla.backends.cpu.loops.team import (
 ZERO, ONE = np.uint64(0), np.uint64(1)
 BATCH = np.uint64(1024)  # number of vertices that are removed between reads of the stop flag
 ROOM = 1024  # length of the lists that each thread collects
+HUBS = 256  # number of vertices whose decrements a thread counts before it subtracts them
+SLOTS = np.uint64(HUBS)
+LARGE = np.int64(1024)  # decrements of degrees that exceed `core` by more than this are counted
 PIECE = np.uint64(512)  # a row is read in pieces of this many entries
 CHUNKS = 32  # number of chunks of a step, if it has enough vertices
 LARGEST = np.int64(512)  # maximum number of vertices in a chunk
@@ -119,10 +122,34 @@ def put(state, end, out_list, own, count):
 
 
 @called
-def remove_row(indptr, indices, degrees, out_queue, state, v, own, count):
+def subtract(degrees, core, hubs, pending, slot, own, count):
+    """Subtract the pending decrements in a slot, and clear the slot.
+
+    The degree of the vertex does not fall below `core`. Other threads may subtract at the same
+    time: a degree may be below `core` until each of them has added what it subtracted too much.
+    Return the number of vertices in the list `own`.
+    """
+    many = pending[slot]
+    if many > 0:
+        u = np.uint64(hubs[slot])
+        pending[slot] = 0
+        degree = fetch_add(degrees, u, np.int32(-many))
+        if degree <= core:
+            fetch_add(degrees, u, many)
+        elif degree - many <= core:
+            if degree - many < core:
+                fetch_add(degrees, u, np.int32(core - degree + many))
+            own[count] = hubs[slot]
+            count += ONE
+    return count
+
+
+@called
+def remove_row(indptr, indices, degrees, out_queue, state, v, hubs, pending, own, count):
     """Remove the edges in a row, while other threads remove edges too.
 
-    Return the number of vertices in the list `own`.
+    Decrements of large degrees are counted in `pending` first, because many threads would change
+    the same degrees. Return the number of vertices in the list `own`.
     """
     core = state[CORE]
     p, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
@@ -133,7 +160,14 @@ def remove_row(indptr, indices, degrees, out_queue, state, v, own, count):
         most = min(p + PIECE, end)
         for q in range(p, most):
             u = np.uint64(indices[q])
-            if degrees[u] > core:
+            degree = degrees[u]
+            if degree > core + LARGE:
+                slot = u & (SLOTS - ONE)
+                if hubs[slot] != indices[q]:
+                    count = subtract(degrees, core, hubs, pending, slot, own, count)
+                    hubs[slot] = indices[q]
+                pending[slot] += np.int32(1)
+            elif degree > core:
                 degree = fetch_add(degrees, u, np.int32(-1))
                 if degree <= core:  # another thread was faster
                     fetch_add(degrees, u, np.int32(1))
@@ -149,6 +183,9 @@ def run_chunks(rows: Rows, work: Work):
     """Process chunks of the open step until none is left or a stop is requested."""
     degrees, left, queue, state, team, stop = work
     own, rest = local_array(ROOM, np.int32), local_array(ROOM, np.int32)
+    hubs, pending = local_array(HUBS, np.int32), local_array(HUBS, np.int32)
+    for slot in range(SLOTS):
+        pending[slot] = 0
     chunk, end, core = team[ARGUMENT], state[END], state[CORE]
     while not stop[0]:
         first = state[BEGIN] + take_chunk(team, chunk)
@@ -161,10 +198,23 @@ def run_chunks(rows: Rows, work: Work):
         else:
             for t in range(np.uint64(first), np.uint64(last)):
                 v = np.uint64(queue[t])
-                count = remove_row(rows.indptr, rows.indices, degrees, queue, state, v, own, count)
+                indptr, indices = rows.indptr, rows.indices
+                count = remove_row(
+                    indptr, indices, degrees, queue, state, v, hubs, pending, own, count
+                )
                 if rows.both:
                     indptr, indices = rows.other_indptr, rows.other_indices
-                    count = remove_row(indptr, indices, degrees, queue, state, v, own, count)
+                    count = remove_row(
+                        indptr, indices, degrees, queue, state, v, hubs, pending, own, count
+                    )
+        put(state, np.uint64(SIZE), queue, own, count)
+    if team[KIND] == REMOVE:
+        count = ZERO
+        for slot in range(SLOTS):
+            if count == np.uint64(ROOM):
+                put(state, np.uint64(SIZE), queue, own, count)
+                count = ZERO
+            count = subtract(degrees, core, hubs, pending, slot, own, count)
         put(state, np.uint64(SIZE), queue, own, count)
 
 
