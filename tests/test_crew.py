@@ -70,9 +70,7 @@ def test_an_interrupt_ends_a_loop_and_its_helpers() -> None:
     timer = Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        threads.apart(
-            lambda: found.append(crew.run_together(loop, arguments, 4, stop)), stop, 4
-        )
+        threads.apart(lambda: found.append(crew.run_together(loop, arguments, 4, stop)), stop, 4)
     timer.join()
     assert found == [STOPPED]
     assert not crew._crews._idle[-1].mail[32]  # no helper is inside

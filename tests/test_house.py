@@ -18,7 +18,7 @@ PARAMETERS = 12
 
 INFRASTRUCTURE = {
     CPU: {"backend", "dispatch", "folding", "layout", "masks", "operands", "terms"},
-    LOOPS: {"marks", "placeholder_ops", "sequential", "steps", "team"},
+    LOOPS: {"crew", "marks", "placeholder_ops", "sequential", "steps", "team"},
     CUDA: {"backend", "launch", "persistent", "streams"},
 }
 """For each folder, the modules that several families of operations share."""

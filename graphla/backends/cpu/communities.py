@@ -13,6 +13,7 @@ from graphla.backends.cpu.build import build_matrix
 from graphla.backends.cpu.dispatch import SIMPLE, compiles, try_loops
 from graphla.backends.cpu.layout import offsets, row_of_entry
 from graphla.backends.cpu.loops.communities import (
+    Batches,
     Links,
     Moves,
     contract_rows,
@@ -231,7 +232,7 @@ def move_communities(request: CommunityMoves) -> Array:
     start = np.arange(n, dtype=np.int32) if request.start is None else request.start
     rows, stop = _rows_as(links, kind), np.zeros(1, np.int64)
     moves = _state(request, start, order, kind)
-    community, chosen = kind(start.copy()), kind(np.empty(n, np.int32))
+    community = kind(start.copy())
     longest = int(np.diff(links.indptr).max(initial=0))
     sums, met = kind(np.zeros(crew * n)), kind(np.empty(crew * longest, np.int32))
     finish = _loop(move, (rows, community, moves, sums, met, stop), threads)
@@ -240,14 +241,14 @@ def move_communities(request: CommunityMoves) -> Array:
         count = n
         if is_large:
             span, team = (kind(np.zeros(size, np.int64)) for size in (2, TEAM_WORDS))
-            chosen = kind(np.empty(n, np.int32))
-            arrays = rows, community, chosen, moves, sums, met, kind(order), span, team, stop
-            given = *_flatten(arrays), -(-n // batches), tuning.few, tuning.rounds, longest
+            arrays = kind(np.empty(n, np.int32)), kind(order), sums, met, span, team
+            sizes = -(-n // batches), tuning.few, tuning.rounds, longest
+            given = rows, community, moves, Batches(*arrays, *sizes), stop
             if threads:
-                loop = load("communities.move_in_batches", (numba_ops.nothing,), arrays)
-                count = run_together(loop, given, crew, stop)
+                loop = load("communities.move_in_batches", (numba_ops.nothing,), given)
+                count = run_together(loop, tuple(_flatten(given)), crew, stop)
             else:
-                count = move_in_batches(*arrays, *given[-4:], 0)
+                count = move_in_batches(*given, 0)
         if count >= 0:
             finish(rows, community, moves, sums, met, stop, count)
         return np.asarray(community, np.int32)

@@ -46,6 +46,22 @@ class Moves(NamedTuple):
     waits: Any  # whether a vertex is in the queue, or must be put into the next queue
 
 
+class Batches(NamedTuple):
+    """The arrays and parameters of moves in batches."""
+
+    chosen: Any  # the community chosen for each vertex, or -1 if it stays in its community
+    order: Any  # all vertices
+    # For each thread, n elements for the sums of `sum_links`, and `longest` elements for its list.
+    sums: Any
+    met: Any
+    span: Any  # the positions in the queue at which the current batch begins and ends
+    team: Any
+    size: Any  # maximum number of vertices in a batch
+    few: Any  # the rounds end once fewer than n / `few` vertices wait
+    rounds: Any  # maximum number of rounds
+    longest: Any  # length of the longest row
+
+
 def popular(
     links: Links,
     labels,
@@ -270,21 +286,7 @@ def transfer(moves, community, v, best):
 
 
 def move_in_batches(
-    links: Links,
-    out_community,
-    kept_chosen,
-    kept_moves: Moves,
-    kept_sums,
-    kept_met,
-    order,
-    kept_span,
-    kept_team,
-    kept_stop,
-    size,
-    few,
-    rounds,
-    longest,
-    thread,
+    links: Links, out_community, kept_moves: Moves, kept_batches: Batches, kept_stop, thread
 ):
     """Move vertices in batches for at most `rounds` rounds, while at least n / `few` of them wait.
 
@@ -293,36 +295,34 @@ def move_in_batches(
     one of them moves, so that threads can share this work (`loops/team`). Thread 0 leads. At the
     end the vertices that still wait are in the queue. Return their number, or -1 if a stop is
     requested.
-
-    Each thread has a section of n elements of `kept_sums`, and a section of `longest` elements of
-    `kept_met`.
     """
+    chosen, order, sums, met, span, team, size, few, rounds, longest = kept_batches
     n, number = len(out_community), 0
-    sums = kept_sums[thread * n : (thread + 1) * n]
-    met = kept_met[thread * longest : (thread + 1) * longest]
-    work = (links, out_community, kept_chosen, kept_moves, sums, met)
+    sums = sums[thread * n : (thread + 1) * n]
+    met = met[thread * longest : (thread + 1) * longest]
+    work = (links, out_community, chosen, kept_moves, sums, met)
     if thread > 0:
-        number = enter(kept_team, kept_stop, number)
+        number = enter(team, kept_stop, number)
         while number != OVER:
-            work_on_batch(work, kept_span, kept_team, kept_stop)
-            leave(kept_team)
-            number = enter(kept_team, kept_stop, number)
+            work_on_batch(work, span, team, kept_stop)
+            leave(team)
+            number = enter(team, kept_stop, number)
         return -1
     count = list_waiting(order, kept_moves)
     while rounds > 0 and count * few >= n and not kept_stop[0]:
         rounds -= 1
         for first in range(0, count, size):
-            kept_span[0], kept_span[1] = first, min(first + size, count)
+            span[0], span[1] = first, min(first + size, count)
             for kind in (CHOOSE, WAKE):
-                open_step(kept_team, kind)
-                work_on_batch(work, kept_span, kept_team, kept_stop)
-                close_step(kept_team)
+                open_step(team, kind)
+                work_on_batch(work, span, team, kept_stop)
+                close_step(team)
                 if kind == CHOOSE:
-                    apply_moves(kept_chosen, out_community, kept_moves, first, kept_span[1])
+                    apply_moves(chosen, out_community, kept_moves, first, span[1])
             if kept_stop[0]:
                 break
         count = list_waiting(order, kept_moves)
-    dismiss(kept_team)
+    dismiss(team)
     return -1 if kept_stop[0] else count
 
 
