@@ -84,7 +84,7 @@ def test_many_steps_shared_by_several_threads_give_the_same_result_as_one_thread
 
 
 def graph_with_hubs(seed: int) -> gl.Matrix:
-    """Return a path whose ends have 2,000 leaves each, and two vertices with 2,000 common neighbors.
+    """Return a path whose ends have 2,000 leaves, and two vertices with 2,000 common neighbors.
 
     The ends of the path lose their leaves in one step. Then all vertices of the path are removed.
     """

@@ -42,9 +42,6 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 BATCH = np.uint64(1024)  # number of vertices that are removed between reads of the stop flag
 ROOM = 1024  # maximum number of vertices in the lists that each thread collects
 LENGTH = ROOM + 1  # the loops write a vertex before deciding whether to keep it
-HUBS = 512  # number of hubs whose decrements a thread counts
-SLOTS = np.uint64(HUBS)
-LARGE = np.int64(512)  # a vertex whose degree exceeds `core` by more than this is a hub
 AHEAD = np.uint64(6)  # the loop loads the start of a row this many vertices in advance
 CHUNKS = 64  # number of chunks of a step, if it has enough vertices
 LARGEST = np.int64(512)  # maximum number of vertices in a chunk
@@ -125,6 +122,20 @@ def put(state, end, out_list, own, count):
 
 
 @called
+def list_large(indices, degrees, core, chosen, kept, begin, end):
+    """Append the vertices in indices[begin:end] whose degrees exceed `core` to the list `chosen`.
+
+    Return the new length of the list. The loop has no branch that depends on a degree, so that many
+    memory accesses overlap.
+    """
+    for p in range(begin, end):
+        u = indices[p]
+        chosen[kept] = u
+        kept += np.uint64(degrees[np.uint64(u)] > core)
+    return kept
+
+
+@called
 def decrement_listed(degrees, out_queue, state, chosen, kept):
     """Decrement the degrees of the vertices chosen[:kept], while other threads do the same.
 
@@ -141,48 +152,11 @@ def decrement_listed(degrees, out_queue, state, chosen, kept):
     put(state, np.uint64(SIZE), out_queue, chosen, count)
 
 
-def subtract(degrees, out_queue, state, hub, many):
-    """Subtract `many` from the degree of a hub, which does not fall below `core`.
-
-    Other threads may change the degree at the same time. It may be below `core` until each of them
-    has added what it has subtracted too much.
-    """
-    core, v = state[CORE], np.uint64(hub)
-    degree = fetch_add(degrees, v, np.int32(-many))
-    if degree <= core:
-        fetch_add(degrees, v, np.int32(many))
-    elif degree - many <= core:
-        fetch_add(degrees, v, np.int32(core - degree + many))
-        out_queue[np.uint64(fetch_add(state, np.uint64(SIZE), np.int64(1)))] = hub
-
-
 @called
-def count_hubs(degrees, out_queue, state, listed, size, hubs, pending):
-    """Add 1 to the pending decrements of each vertex in listed[:size].
-
-    hubs[s] is the vertex whose pending decrements are counted in pending[s].
-    """
-    for c in range(size):
-        hub = listed[c]
-        slot = np.uint64(hub) & (SLOTS - ONE)
-        if hubs[slot] != hub:
-            if pending[slot]:
-                subtract(degrees, out_queue, state, hubs[slot], pending[slot])
-            hubs[slot], pending[slot] = hub, 0
-        pending[slot] += np.int32(1)
-
-
-@called
-def remove_rows(indptr, indices, degrees, out_queue, state, lists, first, last):
+def remove_rows(indptr, indices, degrees, out_queue, state, chosen, first, last):
     """Remove the edges in the rows of the vertices queue[first:last], while other threads remove
-    edges too.
-
-    The loop over the edges has no branch that depends on a degree, so that many memory accesses
-    overlap.
-    """
-    chosen, listed, hubs, pending = lists
-    core, kept, far = np.int32(state[CORE]), ZERO, ZERO
-    large = np.int32(core + LARGE)
+    edges too."""
+    core, kept = state[CORE], ZERO
     final = np.uint64(last) - ONE
     for t in range(np.uint64(first), np.uint64(last)):
         prefetch_element(indptr, np.uint64(out_queue[min(t + AHEAD + AHEAD, final)]))
@@ -191,36 +165,21 @@ def remove_rows(indptr, indices, degrees, out_queue, state, lists, first, last):
         v = np.uint64(out_queue[t])
         p, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
         while p < end:
-            if max(kept, far) == np.uint64(ROOM):
+            if kept == np.uint64(ROOM):
                 decrement_listed(degrees, out_queue, state, chosen, kept)
-                count_hubs(degrees, out_queue, state, listed, far, hubs, pending)
-                kept = far = ZERO
-            most = min(end, p + np.uint64(ROOM) - max(kept, far))
-            for q in range(p, most):
-                u = indices[q]
-                degree = degrees[np.uint64(u)]
-                chosen[kept] = listed[far] = u
-                kept += np.uint64((degree > core) & (degree <= large))
-                far += np.uint64(degree > large)
+                kept = ZERO
+            most = min(end, p + np.uint64(ROOM) - kept)
+            kept = list_large(indices, degrees, core, chosen, kept, p, most)
             p = most
     decrement_listed(degrees, out_queue, state, chosen, kept)
-    count_hubs(degrees, out_queue, state, listed, far, hubs, pending)
 
 
 @called
 def run_chunks(rows: Rows, work: Work):
-    """Process chunks of the open step until none is left or a stop is requested.
-
-    Many threads decrement the degrees of the same vertices, the *hubs*. So each thread first counts
-    its decrements of large degrees, and subtracts their numbers.
-    """
+    """Process chunks of the open step until none is left or a stop is requested."""
     degrees, left, queue, state, team, stop = work
     own, rest = local_array(LENGTH, np.int32), local_array(LENGTH, np.int32)
-    hubs, pending = local_array(HUBS, np.int32), local_array(HUBS, np.int32)
     chunk, end, core = team[ARGUMENT], state[END], state[CORE]
-    if team[KIND] == REMOVE:
-        for slot in range(SLOTS):
-            pending[slot] = 0
     while not stop[0]:
         first = state[BEGIN] + take_chunk(team, chunk)
         if first >= end:
@@ -231,16 +190,10 @@ def run_chunks(rows: Rows, work: Work):
             put(state, np.uint64(KEPT), left, rest, kept)
             put(state, np.uint64(SIZE), queue, own, count)
         else:
-            indptr, indices = rows.indptr, rows.indices
-            lists = (own, rest, hubs, pending)
-            remove_rows(indptr, indices, degrees, queue, state, lists, first, last)
+            remove_rows(rows.indptr, rows.indices, degrees, queue, state, own, first, last)
             if rows.both:
                 indptr, indices = rows.other_indptr, rows.other_indices
-                remove_rows(indptr, indices, degrees, queue, state, lists, first, last)
-    if team[KIND] == REMOVE:
-        for slot in range(SLOTS):
-            if pending[slot]:
-                subtract(degrees, queue, state, hubs[slot], pending[slot])
+                remove_rows(indptr, indices, degrees, queue, state, own, first, last)
 
 
 def assist(rows: Rows, work: Work):
