@@ -357,7 +357,7 @@ def mult(op, x, y, places):
 
 
 def check(got, terms, ring):
-    """Assert that each output is the ⊕-sum of its terms, or one of its terms if ⊕ is `any`."""
+    """Assert that each output is its terms combined by ⊕, or one of the terms if ⊕ is `any`."""
     assert got.keys() == terms.keys()
     for place, some in terms.items():
         if ring.monoid.is_any:

@@ -1,8 +1,7 @@
-"""A list of mutants: small faults in the sources. Each mutant replaces a piece of text that must
+"""List the mutants: small faults in the sources. Each mutant replaces a piece of text that must
 occur exactly once in its file.
 
-The field `tests` holds the pytest arguments that select the tests covering the replaced text. These
-tests run first.
+The field `tests` contains pytest arguments that select the tests of the replaced text.
 """
 
 from __future__ import annotations

@@ -63,9 +63,9 @@ _lock = Lock()  # `config` belongs to the whole process
 
 
 def load(layout: Layout, name: str) -> Any:
-    """Return the functions of the library and of a printed program, as Python functions.
+    """Load the library and a printed program as Python functions, and return the functions.
 
-    Each function is identified by its index instead of an address.
+    In the program, a function is identified by its index instead of an address.
     """
     names: dict[str, Any] = {"__name__": name}
     settings: Any = config
