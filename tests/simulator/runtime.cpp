@@ -1,9 +1,9 @@
 // Runs a grid of threads as fibers of one OS thread, in a random order drawn from a seed.
 //
 // Blocks start in a random order. A cooperative launch runs all blocks at the same time. Any
-// other launch runs only a few at a time. A fiber runs until it waits at a barrier, at a collective of its warp, in
-// __nanosleep or, sometimes, at an atomic. If no fiber can continue, the runtime reports a fault
-// and states the reason.
+// other launch runs only a few at a time. A fiber runs until it waits at a barrier, at a collective
+// of its warp, in __nanosleep or, sometimes, at an atomic. If no fiber can continue, the runtime
+// reports a fault with the reason.
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
