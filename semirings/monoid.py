@@ -1,6 +1,6 @@
 """The monoids: associative, commutative operators with an identity and, for some, a terminal value.
 
-`register_new` adds a monoid to this module; `register_anonymous` creates an unnamed operator.
+`register_new` adds a monoid to this module; `register_anonymous` creates an unnamed monoid.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ SIMULATED_CASES = {
     "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 2,
     "traversal/test_closure.py::test_the_error_about_a_cycle_that_keeps_improving": 3,
 }
-"""The number of cases of a parametrized test on the simulator, used instead of the number in CASES.
+"""The number of cases of a parametrized test on the simulator. It replaces the number in CASES.
 
 Few cases run on the simulator, because g++ compiles the kernels of each case. A test with 0 cases
 runs on the simulator only in `make test-full`. There are two kinds of such tests. Some have graphs

@@ -1,4 +1,4 @@
-"""Compare each operation with the specification, for all kinds of masks, accumulators and layouts.
+"""Compare each operation with the specification, for all masks, accumulators, dtypes and layouts.
 
 A test draws the operands, and passes two things to `check`: the expression and the result of the
 oracle. `check` draws an output (a new object or one of the operands), a mask (possibly a view of

@@ -207,8 +207,8 @@ class ReadableVector(Collection["VectorExpression", Any]):
             permutation: whether to return p, the indices of the sorted values in v.
 
         Returns:
-            (w, p): Vectors as large as v, with entries at the indices 0 to nvals - 1. The dtype of
-            w is that of v, and the dtype of p is INT64. A Vector that was not requested is None.
+            (w, p): Vectors as large as v, with entries at the indices 0 to nvals - 1. w has the
+            dtype of v, and p has dtype INT64. A Vector that was not requested is None.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.

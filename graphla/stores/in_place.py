@@ -21,16 +21,16 @@ class Owner(Protocol):
 
 
 def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
-    """Return the dense form of `owner` for writing in place, or None if it must not be written.
+    """Return the dense form of `owner` if it may be written in place, otherwise None.
 
-    The dense form may be written only if no other object refers to the store, to the form or to its
-    arrays, and if each array owns its memory. The reference counts of CPython show whether another
-    object refers to them. Each of the following adds a reference: a second vector (`dup`), an
-    expression, a mask, an exported array or a view of it, an imported array that is still used
-    elsewhere, and a local variable of another thread. Python versions count local variables
-    differently, so the expected counts are measured once, on a store without other references. If
-    Python has no exact counts (a build without the GIL, or another implementation), the result is
-    always None. See docs/decisions/003-writing-in-place.md.
+    The form may be written in place only if no other object refers to the store, to the form or to
+    its arrays, if each array owns its memory, and if no other stream built a form. The reference
+    counts of CPython show whether another object refers to them. Each of the following adds a
+    reference: a second vector (`dup`), an expression, a mask, an exported array or a view of it, an
+    imported array that is still used elsewhere, and a local variable of another thread. Python
+    versions count local variables differently, so the expected counts are measured once, on a store
+    without other references. If Python has no exact counts (a build without the GIL, or another
+    implementation), the result is always None. See docs/decisions/003-writing-in-place.md.
 
     The old store stays valid until the owner gets its new store, because this function drops the
     sparse form of the old store and marks the entry count as outdated. So an interrupted write

@@ -35,8 +35,8 @@ class Fixpoint(NamedTuple, Generic[Values, Parents]):
 
     Attributes:
         values: the least solution y of ``y = x ⊕ yA``. It is a Vector if the argument x of
-            `closure` is a Vector, otherwise a Matrix with the same shape as x. Its dtype is the
-            dtype of the semiring.
+            `closure` is a Vector, otherwise a Matrix with the same shape as x. The dtype of
+            `values` is the dtype of the semiring.
         parents: with `parents=True`, a Vector or Matrix of dtype INT32 with the same pattern as
             `values`; otherwise None.
     """
@@ -106,7 +106,7 @@ def closure(
             (n, n). The entry A(u, v) is an edge u -> v.
         semiring: a semiring, its name, or a typed semiring such as `semiring.min_plus["FP64"]`.
         mask: a mask of size n. Vertices that the mask forbids are neither reached nor expanded.
-            Only entries of x are kept even at forbidden vertices, and paths start from them.
+            But entries of x are kept even at forbidden vertices, and paths start from them.
         cutoff: the maximum number of products, and so the maximum number of edges of a path. None
             means that there is no maximum.
         parents: whether to return parents as well.
@@ -121,8 +121,8 @@ def closure(
         TypeError: If an argument has a wrong type.
         DimensionMismatch: If A is not square, or if the sizes of x, A and the mask differ.
         DeviceMismatch: If x, A and the mask are not on one device.
-        DomainMismatch: If products x ⊗ a do not have the dtype of x, because these products are
-            multiplied by A again.
+        DomainMismatch: If products do not have the dtype of the left operand of ⊗. (Products are
+            multiplied by A again.)
         InvalidValue: If ⊕ does not always return one of its operands, if values keep improving
             around a cycle, or if `cutoff` is below 0.
         OverflowError: If an integer does not fit into the dtype.

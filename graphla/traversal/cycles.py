@@ -108,9 +108,9 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
     """Return whether every further turn around the cycle changes the value of its first vertex."""
     add = op.monoid.monoid
     if op.binaryop.op is binary.plus and (add is monoid.min or add is monoid.max):
-        # Compare the exact sum of the weights with 0. A turn with rounded sums would miss a cycle
-        # whose turn alone changes no value, but which improves values forever together with other
-        # cycles.
+        # Compare the exact sum of the weights with 0. With rounded sums, a turn around this cycle
+        # alone may change no value, although turns around this and other cycles together improve
+        # values forever.
         whole, better = np.concatenate(weights), -1 if add is monoid.min else 1
         if op.return_type.kind in "iu":
             return better * sum(map(int, whole)) > 0

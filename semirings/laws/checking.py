@@ -97,7 +97,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of `check`: one finding per law and dtype. `str(report)` is a text for readers.
+    """The result of `check`: one finding per law and dtype. `str(report)` lists them as text.
 
     Attributes:
         thing: the name of the operator, monoid or semiring.

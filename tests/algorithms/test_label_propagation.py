@@ -53,10 +53,10 @@ def propagate_in_blocks(
 ) -> list[int]:
     """Return the labels after `count` rounds.
 
-    The vertices form blocks of equal size. A round has two halves. The first half updates the
-    labels of a random half of the blocks, and the second half updates all other blocks. Within a
-    block, labels are updated one after another. The labels read from other blocks are those from
-    before the current half.
+    The vertices form blocks of equal size. A round has two steps. The first step updates the labels
+    of about half of the blocks, chosen at random. The second step updates all other blocks. Within
+    a block, labels are updated one after another. The labels that are read from other blocks are
+    those from before the current step.
     """
     around = neighbors(graph, weight)
     bits = ((graph.n - 1) // blocks).bit_length()

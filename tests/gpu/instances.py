@@ -452,8 +452,8 @@ def _lookup(name: str) -> DataType:
 def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
     """Return the template parameters of each kernel, as {(file, kernel): {parameter: kind}}.
 
-    The function reads the CUDA sources. The kind of a parameter is the word before its name, such
-    as "class" or "bool".
+    The function reads the CUDA sources. The kind of a parameter is the word before the parameter's
+    name, such as "class" or "bool".
     """
     bounds = r"(?:(?:__launch_bounds__|(?:BFS_IN_)?CLUSTERS?)\([^)]*\)\s+)*"
     pattern = re.compile(

@@ -54,7 +54,7 @@ FEATURES = frozenset(
 - arrays: loops over an array.
 - faults: statements that are likely to fault.
 - float: entries of dtype FP32 or FP64.
-- gather, scatter, stacks: the instructions with these names, and the instructions on stacks.
+- gather, scatter, stacks: the instructions that gather, scatter or use stacks.
 - math: functions of the module `math` whose results may differ in the last bit.
 - nested: expressions with more than one operation.
 - wide: vectors with more than six elements.
@@ -102,7 +102,7 @@ class Case:
 def assume_outcome(
     case: Case, run: Callable[[ir.Program, Arguments], Outcome], most: int = 500
 ) -> Expected:
-    """Assert that an engine and the dictionary engine have the same outcome, and return it.
+    """Assert that an engine and the dictionary engine have equal outcomes, and return the outcome.
 
     Reject the example if the outcome is not specified, or if the program runs more than `most`
     blocks.
