@@ -115,7 +115,10 @@ class NetworkXGraph(Graph):
             return self._attributes[name]
         if self._data is not None:
             return as_numbers([each.get(name, default) for each in self._data])
-        return as_numbers([default] * self._edge_count())
+        number = as_numbers([default])
+        if isinstance(number, np.ndarray):
+            return np.broadcast_to(number, self._edge_count())
+        return number * self._edge_count()
 
     def node_attribute(self, name: Hashable, default: Any = None) -> list[Any]:
         """Return a node attribute of each node in node order.
