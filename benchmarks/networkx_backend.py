@@ -106,6 +106,7 @@ def make_graph(kind: str, m: int) -> Any:
     if kind == "bipartite":
         nx.set_node_attributes(G, {v: int(v >= n // 2) for v in G}, "bipartite")
     nx.set_node_attributes(G, {v: v % 3 for v in G}, "group")
+    nx.set_node_attributes(G, {v: v % 3 for v in G}, "community")
     for _, _, data in G.edges(data=True):
         data["capacity"] = 3
     return G

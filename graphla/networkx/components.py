@@ -91,7 +91,7 @@ def kosaraju_strongly_connected_components(G: Graph, source: Any = None) -> Iter
 
 def number_strongly_connected_components(G: Graph) -> int:
     """Implement `networkx.number_strongly_connected_components`."""
-    return np.unique(_strong_labels(G)).size
+    return np.count_nonzero(np.bincount(_strong_labels(G)))
 
 
 def is_strongly_connected(G: Graph) -> bool:
@@ -109,10 +109,8 @@ def condensation(G: Graph, scc: Iterable[Any] | None = None) -> NetworkXGraph:
     rows, columns = _ends(G)
     rows, columns = component[rows], component[columns]
     between = rows != columns
-    pairs = np.unique(rows[between] * len(parts) + columns[between])
     shape: dict[str, Any] = {"nrows": len(parts), "ncols": len(parts)}
-    ends = np.divmod(pairs, max(len(parts), 1))
-    A = Matrix.from_coo(*ends, True, **shape)
+    A = Matrix.from_coo(rows[between], columns[between], True, dup_op="any", **shape)
     members = [{"members": part} for part in parts]
     result = Graph(A, directed=True)
     return new_graph(result, nodes=members, graph={"mapping": mapping})
@@ -166,7 +164,7 @@ def _strong_parts(G: Graph) -> list[list[Any]]:
     last = np.zeros(labels.size, np.int64)
     np.maximum.at(last, labels[finished], np.arange(labels.size))
     parts = groups(G, labels)
-    roots = np.unique(labels)
+    roots = np.flatnonzero(np.bincount(labels))
     return [parts[k] for k in np.argsort(last[roots]).tolist()]
 
 
