@@ -91,7 +91,7 @@ def kosaraju_strongly_connected_components(G: Graph, source: Any = None) -> Iter
 
 def number_strongly_connected_components(G: Graph) -> int:
     """Implement `networkx.number_strongly_connected_components`."""
-    return np.count_nonzero(np.bincount(_strong_labels(G)))
+    return int(np.count_nonzero(np.bincount(_strong_labels(G))))
 
 
 def is_strongly_connected(G: Graph) -> bool:
