@@ -134,7 +134,8 @@ def _needs(row: Row) -> _Cells:
 def _notes(found: Comparison) -> list[str]:
     notes = [
         "time, levels and launches are means per search (on the CPU, a launch is an operation on",
-        "whole arrays); `moved` is the minimum number of bytes that a search reads and writes; "
+        "whole arrays)",
+        "`moved` is the minimum number of bytes that a search reads and writes",
         "`-` means that a value is not available",
     ]
     if found.slow:
