@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphla.backends import backend, streams
+from graphla.backends.values import count_true
 from graphla.formats import (
     BitmapVector,
     Counted,
@@ -351,7 +352,7 @@ class VectorStore:
                 self._stamp()
             elif not self._counted:
                 self._ready(v)
-                v = BitmapVector(v.size, v.present, v.values, Counted(v.present.sum()))
+                v = BitmapVector(v.size, v.present, v.values, Counted(count_true(v.present)))
                 self._stamp()
             self._bitmap, self._counted = v, True
         return self._ready(v)

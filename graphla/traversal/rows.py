@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphla.backends import Level, MultiSearch, backend
+from graphla.backends.values import are_all
 from graphla.formats import Array, BitmapVector, Csr, SparseVector, is_iso
 from graphla.operations.accelerate.searches import lower
 from graphla.operations.entrywise import cast
@@ -88,7 +89,7 @@ def _is_search(task: Task, starts: Csr) -> bool:
     A are equal, and ⊗ never improves a value. Paths with fewer edges then give better values.
     """
     op, do = task.op, task.do
-    has_one = bool((starts.indptr[1:] - starts.indptr[:-1] <= 1).all())
+    has_one = are_all(starts.indptr[1:] - starts.indptr[:-1] <= 1)
     if not has_one or op.is_positional or not task.a.nvals or not is_iso_valued(task):
         return False
     dtype, values = op.return_type, starts.values

@@ -256,8 +256,8 @@ def _traversal() -> list[Mutant]:
             "rows: a matrix row with two start vertices is treated as if it had one",
             "off by one",
             rows,
-            "(starts.indptr[1:] - starts.indptr[:-1] <= 1).all()",
-            "(starts.indptr[1:] - starts.indptr[:-1] <= 2).all()",
+            "are_all(starts.indptr[1:] - starts.indptr[:-1] <= 1)",
+            "are_all(starts.indptr[1:] - starts.indptr[:-1] <= 2)",
             "tests/traversal/test_rows.py",
         ),
         Mutant(
