@@ -1,8 +1,8 @@
 """Test that no search, part or round of an algorithm starts after a stop request.
 
-A compiled loop is called once for each search, part or round. The tests count the calls, and one
-call sends SIGINT and waits until the main thread has received it. benchmarks/interrupt.py measures
-how soon a call ends.
+A compiled loop is called once for each search, part or round. The tests count these calls. During
+one call, the test sends SIGINT, and waits until the main thread has received the signal.
+benchmarks/interrupt.py measures how soon a call ends after a signal.
 """
 
 from __future__ import annotations

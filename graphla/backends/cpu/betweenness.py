@@ -103,18 +103,19 @@ class _Job:
         sample = self.graph, self.sources, *self.arrays(sample=True), self.counts, self.counts
         return load("betweenness.share_sources", (numba_ops.nothing,), sample)
 
-    def arrays(self, *, sample: bool = False, starts: int = 1) -> tuple[Sums, Paths]:
+    def arrays(self, *, sample: bool = False) -> tuple[Sums, Paths]:
         """Return new arrays for the sums, and for the search from one source."""
         n, edges, reached = (1, 1, 1) if sample else self.sizes
         sums = Sums(np.zeros(n), np.zeros(edges), np.zeros(reached, np.int64), self.counts)
-        far = n if self.is_weighted else 1
+        far, near = (n, 1) if self.is_weighted else (1, n)
         paths = Paths(
             np.zeros(n, np.int32),
             np.zeros(n),
-            np.empty(n),
+            np.zeros(n),
             np.empty(n, np.int32),
-            np.empty(max(far, starts), np.int32),
+            np.empty(n + 2, np.int32),
             np.empty(far),
+            np.empty(near),
             self.stop,
         )
         return sums, paths
@@ -134,7 +135,7 @@ class _Job:
         Return the number of sources that have been processed.
         """
         count, large = self.sources.size, current(TUNING).shared
-        sums, paths = self.arrays(starts=self.sizes[0] + 2)
+        sums, paths = self.arrays()
         self.sums.append(sums[:3])
         for first, last in between([0, 1, count]):
             state, team = np.zeros(STATE_SIZE, np.int64), np.zeros(TEAM_WORDS, np.int64)
