@@ -471,7 +471,7 @@ class NotOnDisk(Exception):
 
 
 class _Shape:
-    """A loop with inlined helper functions, and the programs compiled from it, one per set of types.
+    """A loop with inlined helper functions, and the programs compiled from it for different types.
 
     If the cache on disk holds some of the programs, `loop` is None, and all programs are read from
     the cache.

@@ -254,7 +254,7 @@ def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     The comparison of an int and a float is exact.
     """
     function = COMPARISONS[symbol]
-        if isinstance(x, ir.Size) and isinstance(y, ir.Size) and symbol in ("==", "!="):
+    if isinstance(x, ir.Size) and isinstance(y, ir.Size) and symbol in ("==", "!="):
         # Two sizes are equal if and only if they are the same Dim.
         return constant((x == y) == (symbol == "=="))
     if x.dtype is y.dtype:
