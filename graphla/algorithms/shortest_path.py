@@ -118,8 +118,8 @@ def shortest_path_length(
             negative weights. Without weights, both methods run a breadth-first search.
 
     Returns:
-        float: the length of the path: the number of edges (an int) if no weights are used; otherwise
-            the sum of the weights (an int if the weights are integers).
+        float: the length of the path: without weights, the number of edges (an int); with weights,
+            their sum (an int if the weights are integers).
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
