@@ -110,7 +110,7 @@ def _read_input(store: VectorStore) -> AnyVector | dict[int, Any]:
     """Return a form of an input vector, or a dict of its entries if the host knows that the vector
     has at most one entry."""
     entries = store.host_entries
-    return store.at_hand if entries is None or len(entries) > 1 else entries
+    return store.any_form if entries is None or len(entries) > 1 else entries
 
 
 def _join_items(stores: tuple[VectorStore, ...]) -> list[machine.StackPart]:
