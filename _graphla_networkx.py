@@ -353,10 +353,10 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "bidirectional_dijkstra": Function(
         "paths.bidirectional_dijkstra",
-        "linear",
+        "search",
         note="If `weight` is a function, it is called for every edge before the search.",
     ),
-    "bidirectional_shortest_path": Function("paths.bidirectional_shortest_path", "search"),
+    "bidirectional_shortest_path": Function("paths.bidirectional_shortest_path", "local"),
     "dijkstra_path": Function(
         "paths.dijkstra_path",
         "linear",
@@ -383,7 +383,7 @@ FUNCTIONS: dict[str, Function] = {
         "linear",
         note="If `weight` is a function, it is called for every edge before the search.",
     ),
-    "has_path": Function("paths.has_path", "search"),
+    "has_path": Function("paths.has_path", "local"),
     "johnson": Function("paths.johnson", "all_pairs", "attribute_weight"),
     "multi_source_dijkstra": Function(
         "paths.multi_source_dijkstra",
@@ -401,7 +401,7 @@ FUNCTIONS: dict[str, Function] = {
         note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "negative_edge_cycle": Function("paths.negative_edge_cycle", "linear", "attribute_weight"),
-    "predecessor": Function("paths.predecessor", "linear"),
+    "predecessor": Function("paths.predecessor", "search"),
     "shortest_path": Function(
         "paths.shortest_path",
         "linear",
@@ -447,11 +447,11 @@ FUNCTIONS: dict[str, Function] = {
         "linear",
         note="If `weight` is a function, it is called for every edge before the search.",
     ),
-    "single_source_shortest_path": Function("paths.single_source_shortest_path", "linear"),
+    "single_source_shortest_path": Function("paths.single_source_shortest_path", "search"),
     "single_source_shortest_path_length": Function(
         "paths.single_source_shortest_path_length", "search"
     ),
-    "single_target_shortest_path": Function("paths.single_target_shortest_path", "linear"),
+    "single_target_shortest_path": Function("paths.single_target_shortest_path", "search"),
     "single_target_shortest_path_length": Function(
         "paths.single_target_shortest_path_length", "search"
     ),
@@ -469,12 +469,12 @@ FUNCTIONS: dict[str, Function] = {
     "bfs_predecessors": Function("traversal.bfs_predecessors", "search"),
     "bfs_successors": Function("traversal.bfs_successors", "search"),
     "bfs_tree": Function("traversal.bfs_tree", "linear"),
-    "descendants_at_distance": Function("traversal.descendants_at_distance", "search"),
+    "descendants_at_distance": Function("traversal.descendants_at_distance", "local"),
     "dfs_edges": Function("traversal.dfs_edges", "search"),
     "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "search"),
     "dfs_predecessors": Function("traversal.dfs_predecessors", "search"),
     "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "search"),
-    "dfs_successors": Function("traversal.dfs_successors", "linear"),
+    "dfs_successors": Function("traversal.dfs_successors", "search"),
     "dfs_tree": Function("traversal.dfs_tree", "linear"),
     "generic_bfs_edges": Function(
         "traversal.generic_bfs_edges",
@@ -485,7 +485,7 @@ FUNCTIONS: dict[str, Function] = {
     # --- trees ----------------------------------------------------------------------------------
     "is_arborescence": Function("trees.is_arborescence", "linear"),
     "is_branching": Function("trees.is_branching", "linear"),
-    "is_forest": Function("trees.is_forest", "search"),
+    "is_forest": Function("trees.is_forest", "linear"),
     "is_tree": Function("trees.is_tree", "search"),
     "maximum_spanning_edges": Function("trees.maximum_spanning_edges", "linear"),
     "maximum_spanning_tree": Function("trees.maximum_spanning_tree", "linear"),

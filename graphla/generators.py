@@ -454,16 +454,17 @@ def watts_strogatz(
     v = (u + np.repeat(np.arange(1, k // 2 + 1, dtype=np.int64), n)) % max(n, 1)
     ring = _keys(u, v, n, symmetric)
     moving = np.flatnonzero(rng.random(u.size) < p)
-    taken = np.empty(0, np.int64)  # the new keys of the edges that have been rewired
+    taken = np.empty(0, np.int64)  # the new keys of the edges that have been rewired, sorted
     for _ in range(DRAWS):
         if not moving.size:
             break
         ends = rng.integers(0, n, moving.size, np.int64)
         # If several draws give the same edge, only the first draw is used.
         keys, first = np.unique(_key(u[moving], ends, n, symmetric), return_index=True)
-        is_free = ~(np.isin(keys, ring) | np.isin(keys, taken)) & (ends[first] != u[moving[first]])
+        is_free = ~(_contains(ring, keys) | _contains(taken, keys))
+        is_free &= ends[first] != u[moving[first]]
         v[moving[first[is_free]]] = ends[first[is_free]]
-        taken = np.concatenate([taken, keys[is_free]])
+        taken = np.sort(np.concatenate([taken, keys[is_free]]), kind="stable")
         moving = np.delete(moving, first[is_free])
     return _from_edges(u, v, n, rng, symmetric, weights, dtype, name)
 
@@ -564,6 +565,11 @@ def _once(keys: Any) -> Any:
     """Sort the keys in place, and return them without duplicates."""
     keys.sort()
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if keys.size else keys
+
+
+def _contains(keys: Any, wanted: Any) -> Any:
+    """Return which elements of `wanted` are in the sorted array `keys`."""
+    return np.append(keys, -1)[np.searchsorted(keys, wanted)] == wanted
 
 
 def _matrix(

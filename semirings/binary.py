@@ -1,6 +1,6 @@
-"""The binary operators z = f(x, y), applied entry by entry or used to multiply in a semiring.
+"""The binary operators z = f(x, y), for operations entry by entry and for ⊗ in a semiring.
 
-`register_new` adds an operator to this module; `register_anonymous` creates one without a name.
+`register_new` adds an operator to this module; `register_anonymous` creates an unnamed operator.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def from_string(name: str) -> _Any:
     """Return the binary operator with the given name.
 
     Args:
-        name: a name such as `plus` or `+`, or with a dtype, `plus[INT64]`.
+        name: a name such as `plus` or `+`, or a name with a dtype, such as `plus[INT64]`.
 
     Returns:
-        The operator, typed if the name has a dtype.
+        The operator; it is typed if the name has a dtype.
 
     Raises:
         InvalidValue: no binary operator has this name.
@@ -76,7 +76,7 @@ def register_anonymous(
             operators and the functions of `semirings.trace`, but may not branch on its arguments.
         name: the name to print; by default, the name of the function.
         parameterized: whether `func` takes parameters and returns the function to trace. To set the
-            parameters, call the operator with them and without operands.
+            parameters, call the operator with keyword arguments and without operands.
         is_udt: must be False; user-defined dtypes are not supported.
 
     Returns:
@@ -113,7 +113,7 @@ def register_new(
         name: the name, one or several identifiers joined by dots.
         func: a function of (x, y), traced as in `register_anonymous`.
         parameterized: whether `func` takes parameters and returns the function to trace. To set the
-            parameters, call the operator with them and without operands.
+            parameters, call the operator with keyword arguments and without operands.
         is_udt: must be False; user-defined dtypes are not supported.
         lazy: whether to trace the function at first use. By default it is traced during
             registration, so that errors appear immediately.

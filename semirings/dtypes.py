@@ -13,8 +13,8 @@ _numbers = count()
 class DataType:
     """One of the eleven types of entries, with its names in GraphBLAS, NumPy and C.
 
-    It equals everything that `lookup_dtype` maps to it: `INT64 == "INT64" == np.int64`. Its hash
-    is the hash of its name. No other DataType objects exist.
+    A DataType equals each key that `lookup_dtype` maps to it: `INT64 == "INT64" == np.int64`. The
+    hash of a DataType is the hash of its name. There are exactly eleven DataType objects.
 
     Args:
         name: the name in GraphBLAS, such as "INT64".
@@ -162,9 +162,9 @@ def unify(
     Args:
         a: a dtype, as in `lookup_dtype`.
         b: the other dtype.
-        is_left_scalar: whether `a` is the dtype of a Python scalar. A Python scalar has no dtype
-            of its own, so the result is `b` if `b` is of a kind that can hold such scalars.
-        is_right_scalar: whether `b` is the dtype of a Python scalar.
+        is_left_scalar: whether `a` stands for a Python scalar (bool, int or float), which has no
+            fixed dtype. If so, the result is `b` if the kind of `b` can hold such scalars.
+        is_right_scalar: whether `b` stands for a Python scalar.
 
     Returns:
         The DataType; INT64 and UINT64 give FP64.
@@ -190,9 +190,9 @@ def unify(
 def _yields(scalar: DataType, other: DataType) -> bool:
     """Return whether an operation on a Python scalar uses the dtype of its other operand.
 
-    `scalar` is the dtype of the Python type. A float uses the other dtype only if that is a
-    floating-point dtype. An int uses the other dtype unless that is BOOL. A bool always
-    uses it.
+    `scalar` is the dtype of the Python type, and `other` is the dtype of the other operand. The
+    result is True for a float if `other` is a floating-point dtype, for an int if `other` is not
+    BOOL, and for a bool in all cases.
     """
     if scalar.kind == "f":
         return other.kind == "f"
@@ -206,8 +206,8 @@ def float_of(dtype: DataType) -> DataType:
         dtype: the dtype of the values.
 
     Returns:
-        `dtype` itself if it is a floating-point dtype, FP32 if it has at most 16 bits, otherwise
-        FP64.
+        `dtype` itself if it is a floating-point dtype. Otherwise FP32 if `dtype` has at most 16
+        bits, and FP64 if `dtype` has more bits.
     """
     if dtype.is_float:
         return dtype

@@ -98,7 +98,7 @@ class NotCompilable(GraphblasException, TypeError):
         file: the file that contains the offending statement, or None.
         line: the number of the statement's line, or None.
         statement: the source of the statement, or None.
-        code: the reason, as a member of the enumeration of reasons in the documentation.
+        code: the code of the reason. The documentation lists all codes.
     """
 
     def __init__(self, reason: str, instead: str, code: Any = None, node: Any = None):

@@ -1,6 +1,6 @@
 """The index-unary operators z = f(x, i, j, thunk), functions of an entry, a position and a scalar.
 
-`register_new` adds an operator to this module; `register_anonymous` creates one without a name.
+`register_new` adds an operator to this module; `register_anonymous` creates an unnamed operator.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def from_string(name: str) -> _Any:
     """Return the index-unary operator with the given name.
 
     Args:
-        name: a name such as `rowindex`, `row<=`, or with a dtype, `valuegt[FP64]`.
+        name: a name such as `rowindex` or `row<=`, or a name with a dtype, such as `valuegt[FP64]`.
 
     Returns:
-        The operator, typed if the name has a dtype.
+        The operator; it is typed if the name has a dtype.
 
     Raises:
         InvalidValue: no indexunary operator has this name.
@@ -69,7 +69,7 @@ def register_anonymous(
             operators and the functions of `semirings.trace`, but may not branch on its arguments.
         name: the name to print; by default, the name of the function.
         parameterized: whether `func` takes parameters and returns the function to trace. If so,
-            the result must be called with these parameters first.
+            the result is a function that takes the parameters and returns the operator.
         is_udt: must be False; user-defined dtypes are not supported.
 
     Returns:
@@ -102,7 +102,8 @@ def register_new(
 
     Register an index-unary operator as `semirings.indexunary.<name>`.
 
-    If it returns BOOL, it is also registered as `semirings.select.<name>`, unless `lazy` is True.
+    If it returns BOOL and `lazy` is False, the operator is also registered as
+    `semirings.select.<name>`.
 
     Args:
         name: the name, one or several identifiers joined by dots.

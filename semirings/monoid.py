@@ -1,6 +1,6 @@
 """The monoids: associative, commutative operators with an identity and, for some, a terminal value.
 
-`register_new` adds a monoid to this module; `register_anonymous` creates one without a name.
+`register_new` adds a monoid to this module; `register_anonymous` creates an unnamed monoid.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def from_string(name: str) -> _Any:
     """Return the monoid with the given name.
 
     Args:
-        name: a name such as `plus` or `+`, or with a dtype, `plus[INT64]`.
+        name: a name such as `plus` or `+`, or a name with a dtype, such as `plus[INT64]`.
 
     Returns:
-        The monoid, typed if the name has a dtype.
+        The monoid; it is typed if the name has a dtype.
 
     Raises:
         InvalidValue: no monoid has this name.
@@ -53,14 +53,15 @@ def register_anonymous(
     Create a monoid from an operator and its identity, without registering a name.
 
     Args:
-        binaryop: an associative and commutative binary operator, or its name. This is not checked
-            here; `semirings.laws` can check it.
+        binaryop: an associative and commutative binary operator, or its name. The laws are not
+            checked here; `semirings.laws.check` can check them.
         identity: the identity of the operator: a number, a mapping from dtype to number, or a
-            function of the `DataType`. The monoid is not defined on dtypes that cannot hold it.
+            function of the `DataType`. The monoid is only defined on dtypes that can hold its
+            identity.
         name: the name to print; by default, the name of the operator.
         is_idempotent: whether x ⊕ x = x for every x.
-        terminal: a value z with x ⊕ z = z for all x, so that a reduction may stop at z. It is
-            given in the same way as `identity`. None means that there is no such value.
+        terminal: a value z with x ⊕ z = z for all x, so that a reduction may stop at z. Its
+            form is the same as for `identity`. None means that there is no such value.
 
     Returns:
         The monoid.
@@ -95,13 +96,14 @@ def register_new(
 
     Args:
         name: the name, one or several identifiers joined by dots.
-        binaryop: an associative and commutative binary operator, or its name. This is not checked
-            here; `semirings.laws` can check it.
+        binaryop: an associative and commutative binary operator, or its name. The laws are not
+            checked here; `semirings.laws.check` can check them.
         identity: the identity of the operator: a number, a mapping from dtype to number, or a
-            function of the `DataType`. The monoid is not defined on dtypes that cannot hold it.
+            function of the `DataType`. The monoid is only defined on dtypes that can hold its
+            identity.
         is_idempotent: whether x ⊕ x = x for every x.
-        terminal: a value z with x ⊕ z = z for all x, so that a reduction may stop at z. It is
-            given in the same way as `identity`. None means that there is no such value.
+        terminal: a value z with x ⊕ z = z for all x, so that a reduction may stop at z. Its
+            form is the same as for `identity`. None means that there is no such value.
         lazy: must be False; a monoid looks up its operator immediately.
 
     Returns:
@@ -151,9 +153,9 @@ def _greatest_of_exact(dtype: _DataType) -> _Any:
 
 
 def _nan_or(of_exact: _Any) -> _Any:
-    """Return the identity of a minimum or maximum that ignores NaN, as a function of the dtype.
+    """Return the identity of `fmin` or `fmax`, which ignore NaN, as a function of the dtype.
 
-    The identity is NaN for floats. For other dtypes it is `of_exact(dtype)`.
+    The identity is NaN for floating-point dtypes, and `of_exact(dtype)` for all other dtypes.
     """
     return lambda dtype: float("nan") if dtype.is_float else of_exact(dtype)
 

@@ -40,8 +40,8 @@ def _look_up(names: Mapping[str, Any], name: str) -> Any:
 def split(text: str) -> tuple[str, Any]:
     """Split an operator name such as `first[INT64, FP64]` into the base name and the dtypes.
 
-    Several dtypes are returned as a tuple of strings, and a single dtype is returned as a string.
-    If the name has no dtypes, None is returned instead.
+    The second result is a tuple of strings for several dtypes, a string for a single dtype, and
+    None for a name without dtypes.
     """
     match = re.fullmatch(r"(.+?)\s*(?:\[(.*)\])?", text.strip())
     if match is None:

@@ -27,7 +27,7 @@ def from_string(name: str) -> _Any:
         The operator or semiring.
 
     Raises:
-        InvalidValue: none of them has this name.
+        InvalidValue: no operator and no semiring has this name.
     """
     for module in (_binary, _unary, _semiring):
         try:

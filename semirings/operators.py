@@ -1,11 +1,12 @@
 """Unary, binary, index-unary and select operators.
 
-They are functions of one entry, of two entries, or of an entry and its position. A select operator
-is a function of an entry and its position with a Boolean result.
+A unary operator is a function of one entry, and a binary operator a function of two entries. An
+index-unary operator is a function of an entry, its position and a scalar. A select operator is an
+index-unary operator with a Boolean result.
 
-An untyped operator (`binary.plus`) is a name and a Python function. A typed operator
-(`plus["INT64"]`) is an expression that can be printed as NumPy, Numba and CUDA C++ code. Typed
-operators are created at first use and cached, so that `op[dtype] is op[dtype]`.
+An untyped operator, such as `binary.plus`, has a name and a Python function. A typed operator, such
+as `plus["INT64"]`, has an expression that can be printed as NumPy, Numba and CUDA C++ code. Typed
+operators are created at first use and cached, so `op[dtype] is op[dtype]`.
 """
 
 from __future__ import annotations
@@ -363,7 +364,7 @@ class UnaryOp(FunctionOperator):
         result: the dtype of the result; "same" means the dtype of the operands, and None means the
             dtype that f returns.
         ulps: the maximum error of a result, in units in the last place.
-        is_positional: whether f takes x and its position: f(x, i, j).
+        is_positional: whether f also takes the position of x: f(x, i, j).
         is_anonymous: whether the operator is not registered in a module; pickle then stores its
             constructor arguments instead of its name.
 
@@ -460,10 +461,10 @@ class BinaryOp(FunctionOperator):
         result: the dtype of the result; "same" means the dtype of the operands, and None means the
             dtype that f returns.
         commutes_to: the name of the operator g with f(x, y) = g(y, x), or None.
-        keeps: whether x and y keep their own dtypes. By default, both are first cast to a common
-            dtype.
+        keeps: whether x and y keep their dtypes. By default, both operands are cast to a common
+            dtype first.
         ulps: the maximum error of a result, in units in the last place.
-        is_positional: whether f takes the positions, too: f(x, ix, jx, y, iy, jy).
+        is_positional: whether f also takes the positions of x and y: f(x, ix, jx, y, iy, jy).
         is_anonymous: whether the operator is not registered in a module; pickle then stores its
             constructor arguments instead of its name.
         parameterized: a function that creates f from parameters, or None.
@@ -617,8 +618,8 @@ class IndexUnaryOp(FunctionOperator):
         domain: the dtypes on which the operator is defined.
         result: the dtype of the result; "same" means the dtype of the operands, and None means the
             dtype that f returns.
-        thunk: the dtype of the thunk. If it is None, `op[x_dtype, thunk_dtype]` sets it, and
-            `op[x_dtype]` uses the dtype of x.
+        thunk: the dtype of the thunk. If `thunk` is None, the second dtype in
+            `op[x_dtype, thunk_dtype]` is used. `op[x_dtype]` then uses the dtype of x.
         ulps: the maximum error of a result, in units in the last place.
         is_anonymous: whether the operator is not registered in a module; pickle then stores its
             constructor arguments instead of its name.

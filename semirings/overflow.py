@@ -15,10 +15,10 @@ from semirings.trace import Symbol, as_symbol, where
 def overflowing(op: TypedBinaryOp) -> TypedBinaryOp | None:
     """f(x, y) is true if an intermediate integer in op(x, y) does not fit its dtype.
 
-    The predicate checks sums, differences, products, negations and casts between integers. If the
-    operator chooses between two branches with `where`, only the branch that is taken is checked.
-    Operations that wrap on purpose (shifts, powers, raw C++) are ignored. `overflowing` returns
-    None if nothing can overflow.
+    Return the predicate f as an operator, or None if op cannot overflow. f checks sums,
+    differences, products, negations and casts between integers. If op chooses between two branches
+    with `where`, f checks only the branch that is taken. Operations that wrap on purpose (shifts,
+    powers, raw C++) are ignored.
 
     >>> from semirings import binary
     >>> overflows = overflowing(binary.plus["INT8"])

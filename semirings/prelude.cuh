@@ -78,7 +78,7 @@ template <class T> SEMIRINGS_FUNCTION T mod_float(T x, T y) {
 }
 
 // Returns x - n * y exactly, where n is the integer nearest to x / y (as in fdlibm). We do not call
-// the remainder function of glibc: if y is subnormal, it returns some zeros with the wrong sign.
+// remainder() of glibc, because for subnormal y it returns some zeros with the wrong sign.
 template <class T> SEMIRINGS_FUNCTION T ieee_remainder(T x, T y) {
   if (y == 0 || y != y || !is_finite(x)) return (T)SEMIRINGS_NAN;
   if (!is_finite(y)) return x;

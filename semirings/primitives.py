@@ -5,12 +5,13 @@ other), except for transcendental functions. Where a language leaves a result un
 templates use these definitions:
 
 - integers wrap around; `x // 0` and `x % 0` are 0; `INT_MIN // -1` is INT_MIN;
-- truncated division by zero gives the largest integer with the sign of x, and 0 / 0 gives 0;
+- truncated division: 0 / 0 is 0, and x / 0 is the largest integer with the sign of x;
 - an integer to a negative power is 1 divided by the positive power, truncated (1 / 0 as above);
-- a shift by a negative count, or by the width or more, shifts every bit out;
-- a float cast to an integer type is truncated and clipped to the range of that type, and NaN
-  becomes 0;
-- minimum and maximum propagate NaN; of two equal operands (0.0 and -0.0) they return the second.
+- a shift by a negative count, or by at least the width of the type, shifts out every bit;
+- a cast from float to an integer type truncates, clips to the range of the integer type, and maps
+  NaN to 0;
+- minimum and maximum propagate NaN; for equal operands, such as 0.0 and -0.0, they return the
+  second operand.
 """
 
 from __future__ import annotations
@@ -104,8 +105,8 @@ def _define(name: str, numpy: Text, numba: Text, cuda: Text, is_quiet: str = "bi
 def _infix(name: str, ufunc: str, symbol: str) -> None:
     """Define an arithmetic operation that wraps around on integers.
 
-    Signed overflow is undefined not only in C++ but also in Numba (LLVM's nsw), so signed operands
-    are converted to unsigned ones.
+    Signed overflow is undefined in C++ and in Numba (LLVM's flag nsw), so signed operands are
+    converted to unsigned integers.
     """
     numba, cuda = f"({{0}} {symbol} {{1}})", f"({{T}})(({{U}}){{0}} {symbol} ({{U}}){{1}})"
     wrapping = f"{{T}}(np.uint64({{0}}) {symbol} np.uint64({{1}}))"

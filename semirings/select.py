@@ -1,6 +1,6 @@
 """The select operators: functions f(x, i, j, thunk) that are true for entries that select keeps.
 
-`register_new` adds an operator to this module; `register_anonymous` creates one without a name.
+`register_new` adds an operator to this module; `register_anonymous` creates an unnamed operator.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ def from_string(name: str) -> _Any:
     """Return the select operator with the given name.
 
     Args:
-        name: a name such as `tril`, `<=`, or with a dtype, `valuegt[FP64]`.
+        name: a name such as `tril` or `<=`, or a name with a dtype, such as `valuegt[FP64]`.
 
     Returns:
-        The operator, typed if the name has a dtype.
+        The operator; it is typed if the name has a dtype.
 
     Raises:
         InvalidValue: no select operator has this name.
@@ -53,7 +53,7 @@ def register_anonymous(
             operators and the functions of `semirings.trace`, but may not branch on its arguments.
         name: the name to print; by default, the name of the function.
         parameterized: whether `func` takes parameters and returns the function to trace. If so,
-            the result must be called with these parameters first.
+            the result is a function that takes the parameters and returns the operator.
         is_udt: must be False; user-defined dtypes are not supported.
 
     Returns:
@@ -122,7 +122,7 @@ def adopt(op: _IndexUnaryOp) -> None:
 
 
 def value(comparison: _Any) -> _Any:
-    """Return the entries of A whose values satisfy the comparison: `select.value(A > 3)`.
+    """Return the entries of A whose values satisfy a comparison: `select.value(A > 3)`.
 
     Args:
         comparison: a comparison of A with a scalar, using <, <=, >, >=, == or !=. It must be an
@@ -132,13 +132,13 @@ def value(comparison: _Any) -> _Any:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
+        TypeError: `comparison` is not a comparison with a scalar, or has already been computed.
     """
     return _select_by("value", comparison)
 
 
 def row(comparison: _Any) -> _Any:
-    """Return the entries of A whose rows satisfy the comparison: `select.row(A <= 3)`.
+    """Return the entries of A whose row indices satisfy a comparison: `select.row(A <= 3)`.
 
     Args:
         comparison: a comparison of A with a scalar, using <, <=, > or >=. It must be an expression
@@ -148,14 +148,14 @@ def row(comparison: _Any) -> _Any:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
+        TypeError: `comparison` is not a comparison with a scalar, or has already been computed.
         InvalidValue: the comparison is == or !=.
     """
     return _select_by("row", comparison)
 
 
 def column(comparison: _Any) -> _Any:
-    """Return the entries of A whose columns satisfy the comparison: `select.column(A <= 3)`.
+    """Return the entries of A whose column indices satisfy a comparison: `select.column(A <= 3)`.
 
     Args:
         comparison: a comparison of A with a scalar, using <, <=, > or >=. It must be an expression
@@ -165,14 +165,14 @@ def column(comparison: _Any) -> _Any:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
+        TypeError: `comparison` is not a comparison with a scalar, or has already been computed.
         InvalidValue: the comparison is == or !=.
     """
     return _select_by("column", comparison)
 
 
 def index(comparison: _Any) -> _Any:
-    """Return the entries of v whose indices satisfy the comparison: `select.index(v <= 3)`.
+    """Return the entries of v whose indices satisfy a comparison: `select.index(v <= 3)`.
 
     Args:
         comparison: a comparison of v with a scalar, using <, <=, > or >=. It must be an expression
@@ -182,7 +182,7 @@ def index(comparison: _Any) -> _Any:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
+        TypeError: `comparison` is not a comparison with a scalar, or has already been computed.
         InvalidValue: the comparison is == or !=.
     """
     return _select_by("index", comparison)

@@ -1,7 +1,8 @@
 """The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`.
 
-The common semirings are predefined; others, such as `semiring.max_abssecond`, are created at first
-use. `register_new` adds a semiring to this module; `register_anonymous` creates one without a name.
+The common semirings are predefined. All others, such as `semiring.max_abssecond`, are created at
+first use. `register_new` adds a semiring to this module; `register_anonymous` creates an unnamed
+semiring.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ def from_string(name: str) -> _Any:
     """Return the semiring with the given name.
 
     Args:
-        name: a name such as `min_plus`, `min.plus`, `+.*`, or with a dtype, `min_plus[FP64]`.
+        name: a name such as `min_plus`, `min.plus` or `+.*`, or a name with a dtype, such as
+            `min_plus[FP64]`.
 
     Returns:
-        The semiring, typed if the name has a dtype.
+        The semiring; it is typed if the name has a dtype.
 
     Raises:
         InvalidValue: no semiring has this name.
@@ -48,7 +50,7 @@ def from_string(name: str) -> _Any:
 def _compose(name: str) -> _Semiring | None:
     """Return the semiring with this name, or None if there is none.
 
-    The name must consist of the names of a monoid and a binary operator, joined by `_` or `.`.
+    The name must consist of the name of a monoid, `_` or `.`, and the name of a binary operator.
     """
     for between in ("_", "."):
         add, _, multiply = name.partition(between)
@@ -88,7 +90,7 @@ def register_anonymous(
 
     Raises:
         TypeError: `monoid` or `binaryop` has the wrong type.
-        InvalidValue: a name is unknown.
+        InvalidValue: no monoid or no binary operator has the given name.
 
     Examples:
         >>> from semirings import semiring
@@ -117,7 +119,7 @@ def register_new(
 
     Raises:
         TypeError: `monoid` or `binaryop` has the wrong type.
-        InvalidValue: the name is taken, or another name is unknown.
+        InvalidValue: `name` is taken, or no monoid or binary operator has the given name.
         NotImplementedException: `lazy` is True.
     """
     _naming.refuse_lazy("semiring", lazy)

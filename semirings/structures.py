@@ -43,10 +43,10 @@ class TypedMonoid(Typed):
 
     @cached_property
     def joining(self) -> TypedBinaryOp:
-        """⊕ as a binary operator whose `monoid` is this monoid.
+        """The operator ⊕, with this monoid as its `monoid`.
 
-        An operator belongs to at most one monoid. So for other monoids, such as anonymous ones,
-        this is a copy of the operator.
+        Each operator has at most one `monoid`. If the operator has another monoid or none, the
+        result is a copy of the operator.
         """
         if self.binaryop.monoid is self:
             return self.binaryop
@@ -76,12 +76,12 @@ class Monoid(Operator):
         name: the name.
         binaryop: ⊕.
         identity: a number, a mapping from dtype to number, or a function of the `DataType`. The
-            monoid is not defined for a dtype that has no identity.
-        terminal: a value z with x ⊕ z = z for all x, in the same form as `identity`; None if such
-            a value does not exist.
+            monoid is only defined on dtypes that have an identity.
+        terminal: a value z with x ⊕ z = z for all x, in the same form as `identity`; None if no
+            such value exists.
         is_idempotent: whether x ⊕ x = x for every x.
         is_any: whether ⊕ may return either operand.
-        on: the dtype to which all operands are cast; if None, they keep their dtype.
+        on: the dtype to which all operands are cast. If it is None, operands keep their dtypes.
         is_anonymous: whether the monoid is not registered in a module; pickle then stores its
             constructor arguments instead of its name.
 
@@ -225,7 +225,7 @@ class TypedSemiring(Typed):
 
 
 class Semiring(Operator):
-    """⟨⊕, ⊗, 0⟩: a monoid that adds, and a binary operator that multiplies.
+    """⟨⊕, ⊗, 0⟩: a monoid ⟨⊕, 0⟩ for addition, and a binary operator ⊗ for multiplication.
 
     `semiring.register_new` and `semiring.register_anonymous` create semirings.
 

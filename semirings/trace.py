@@ -5,10 +5,10 @@
     >>> smooth(2.0, 8.0).item()
     4.0
 
-Dtypes follow NumPy 2: two symbols are promoted to a common dtype; a Python number takes the dtype
-of the other operand if that dtype can hold numbers of its kind (bool, int or float). On BOOL, `+`
-means or, `*` means and, and `-` means exclusive or. If none of its arguments is a symbol, a
-function of this module computes with NumPy.
+Dtypes follow NumPy 2. Two symbols are promoted to a common dtype. A Python number (bool, int or
+float) takes the dtype of the other operand if that dtype can hold numbers of this kind. On BOOL,
+`+` is logical or, `*` is logical and, and `-` is exclusive or. If a function of this module is
+called without a symbol, NumPy computes the result.
 """
 
 from __future__ import annotations
@@ -625,12 +625,12 @@ def raw(
     dtype: Any = None,
     returns: Any = None,
 ) -> Callable[..., Any]:
-    """Return a function given by C++ and NumPy code, for steps that expressions cannot describe.
+    """Return a function defined by C++ and NumPy code, for operations that cannot be traced.
 
-    The code templates contain `{0}`, `{1}`, ... for the arguments. All arguments are cast to
-    `dtype`, or by default to their common dtype. The result has the same dtype unless `returns`
-    names another one. Without a Numba template, operators that use the step run in NumPy on the
-    CPU.
+    In the C++ and Numba templates, `{0}`, `{1}`, ... stand for the arguments. All arguments are
+    cast to `dtype`, by default to their common dtype. The result has this dtype, too, unless
+    `returns` names another dtype. If there is no Numba template, NumPy computes the operators that
+    call the function on the CPU.
 
         >>> from semirings import unary
         >>> step = raw("({0} > 0 ? {0} : 0.01 * {0})", lambda x: np.where(x > 0, x, 0.01 * x))

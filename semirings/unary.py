@@ -1,6 +1,6 @@
 """The unary operators z = f(x), which are applied to single entries.
 
-`register_new` adds an operator to this module; `register_anonymous` creates one without a name.
+`register_new` adds an operator to this module; `register_anonymous` creates an unnamed operator.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def from_string(name: str) -> _Any:
     """Return the unary operator with the given name.
 
     Args:
-        name: a name such as `abs`, `-`, or with a dtype, `abs[INT64]`.
+        name: a name such as `abs` or `-`, or a name with a dtype, such as `abs[INT64]`.
 
     Returns:
-        The operator, typed if the name has a dtype.
+        The operator; it is typed if the name has a dtype.
 
     Raises:
         InvalidValue: no unary operator has this name.
@@ -61,7 +61,7 @@ def register_anonymous(
             functions of `semirings.trace`, but may not branch on its arguments.
         name: the name to print; by default, the name of the function.
         parameterized: whether `func` takes parameters and returns the function to trace. If so,
-            the result must be called with these parameters first.
+            the result is a function that takes the parameters and returns the operator.
         is_udt: must be False; user-defined dtypes are not supported.
 
     Returns:

@@ -1,7 +1,7 @@
 """Choose where the tests run: on the CPU, on a GPU, or on a simulated GPU.
 
-GRAPHLA_TEST_DEVICE=cuda selects a GPU. On a machine without one, or if GRAPHLA_SIMULATOR is plain,
-asan or tsan, the tests run in the simulator. It replaces CuPy in every test process.
+GRAPHLA_TEST_DEVICE=cuda selects a GPU. If the machine has no GPU, or if GRAPHLA_SIMULATOR is plain,
+asan or tsan, the tests use the simulator instead, which replaces CuPy in every test process.
 """
 
 from __future__ import annotations

@@ -113,11 +113,11 @@ SIMULATED_CASES = {
     "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 2,
     "traversal/test_closure.py::test_the_error_about_a_cycle_that_keeps_improving": 3,
 }
-"""The number of cases of a parametrized test on the simulator, where it overrides CASES. Few cases
-run on the simulator, because g++ compiles the kernels of each case.
+"""The number of cases of a parametrized test on the simulator. It replaces the number in CASES.
 
-A test with 0 cases runs on the simulator only in `make test-full`. Either its graphs are so large
-that the simulator needs seconds, and smaller tests check the same kernels, or it tests how
+Few cases run on the simulator, because g++ compiles the kernels of each case. A test with 0 cases
+runs on the simulator only in `make test-full`. There are two kinds of such tests. Some have graphs
+so large that the simulator needs seconds; smaller tests check the same kernels. Others test how
 algorithms read their arguments, which does not depend on the device.
 """
 

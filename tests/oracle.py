@@ -1,9 +1,9 @@
 """Implement GraphBLAS on dictionaries of entries, following the text of its C API 2.1.
 
 A vector of size n is represented as an n x 1 table, so that each operation is defined only once. If
-the standard lets an implementation choose (the `any` monoid), an entry is `OneOf` the legal values.
-If the standard leaves the value undefined (a float cast to an integer that cannot hold it), the
-entry is `UNDEFINED`.
+an implementation may choose a value (the `any` monoid), the entry is `OneOf` the legal values. If
+the standard does not define a value (a cast of a float to an integer type with too small a range),
+the entry is `UNDEFINED`.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ BINARY = {
     "bor": _same(lambda x, y: x | y),
     "bxor": _same(lambda x, y: x ^ y),
 }
-# A positional operator on x at (ix, jx) and y at (iy, jy) returns one of these four indices. The
-# dictionary maps its name to the position of this index in the tuple (ix, jx, iy, jy).
+# Let x have the position (ix, jx), and y the position (iy, jy). A positional operator returns one
+# of these four indices: element POSITIONAL[name] of the tuple (ix, jx, iy, jy).
 POSITIONAL = {
     "firsti": 0,
     "firstj": 1,
@@ -188,7 +188,7 @@ def binary(name: str, left: Any, right: Any) -> Op:
     """Return the binary operator `name` for operands of the dtypes `left` and `right`.
 
     Most operators cast both operands to a common dtype, by the promotion rules of NumPy 2. `first`
-    and `second` return one operand in its own dtype. `pair` and the positional operators return
+    and `second` return one operand without a cast. `pair` and the positional operators return
     INT64.
     """
     left, right = np.dtype(left), np.dtype(right)
@@ -232,10 +232,11 @@ def write(
     replace: bool = False,
     region: Iterable[Key] | None = None,
 ) -> Table:
-    """C⟨mask, replace⟩ = C ⊙ T, where ⊙ is the operator `accum`; without it, T replaces C.
+    """C⟨mask, replace⟩ = C ⊙ T, where ⊙ is the operator `accum`. Without `accum`, T replaces C.
 
-    If a set of positions is given as `region`, T has entries only in the region. Outside the region
-    nothing changes, except that `replace` deletes the entries that the mask forbids.
+    `region` is a set of positions; by default, all positions. T has entries only in the region.
+    Outside the region, C does not change, except that `replace` deletes the entries that the mask
+    forbids.
     """
     reached = set(product(*map(range, C.shape)) if region is None else region)
     Z = {key: value for key, value in C.entries.items() if accum or key not in reached}
@@ -254,8 +255,8 @@ def assign(
 ) -> Table:
     """C⟨mask, replace⟩(I, J) ⊙= A, where the mask spans all of C.
 
-    If an index occurs twice in I or J, ⊙ also combines the values of A written to the same
-    position.
+    If an index occurs twice in I or J, several values of A have the same position in C. Then ⊙
+    also combines these values.
     """
     T: dict[Key, Any] = {}
     for (i, j), x in sorted(A.entries.items()):

@@ -2,8 +2,9 @@
 
     python tests/prose.py [PATH ...]    # all files that git tracks, unless paths are given
 
-Code is skipped: code blocks, doctests, and text between backticks. If a line must use wording that
-the project avoids, the same line gives the reason: `# prose: REASON` or `<!-- prose: REASON -->`.
+Code blocks, doctests and text between backticks are skipped. If a line must use wording that the
+project avoids, a note on the same line gives the reason: `# prose: REASON` or
+`<!-- prose: REASON -->`.
 """
 
 import ast
@@ -56,9 +57,9 @@ DIRECTIVE = re.compile(r"#!|#\s*(noqa|type:|pyright:|ruff:|fmt:|pragma)|//\s*(cl
 
 
 class Block(NamedTuple):
-    """A piece of prose, with its first line number, its kind, the code it describes and its text.
+    """A piece of prose: its first line number, its kind, the code it describes, and its text.
 
-    The text has as many lines as the block has in the file.
+    `text` has as many lines as the block has in the file.
     """
 
     line: int
@@ -138,8 +139,8 @@ def cuda_comments(text: str) -> Iterator[Block]:
 def grouped(comments: list[tuple[int, str]], lines: list[str]) -> Iterator[Block]:
     """Join comments on successive lines that begin in the same column, except section headings.
 
-    Yield each group with the code that it describes: the code before it on the same line,
-    otherwise the line below.
+    Yield each group with the code that it describes. This is the code before the comment on the
+    same line, or, without such code, the line below.
     """
     group: list[tuple[int, str]] = []
     for line, comment in [*comments, (0, "")]:

@@ -1,8 +1,8 @@
 """Write and check records of test runs; each record contains a digest of the tested sources.
 
-The digest does not depend on comments and docstrings, so that rewording them keeps a record valid.
-`make gpu-test` writes tests/gpu/verified.json and `make test-full` writes tests/full.json, if
-nothing fails. `make release-check` fails unless both match the current sources.
+The digest does not depend on comments and docstrings, so a record stays valid if they are reworded.
+If no test fails, `make gpu-test` writes tests/gpu/verified.json, and `make test-full` writes
+tests/full.json. `make release-check` fails unless both records match the current sources.
 
 python tests/records.py check                     # check that both records match these sources
 python tests/records.py ready gpu                 # check that the checkout is clean

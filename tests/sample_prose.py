@@ -2,9 +2,9 @@
 
     python tests/sample_prose.py [COMMIT] [--blocks 150]
 
-The script reads the files of the commit and seeds the random choice with its full hash, so that
-anyone can draw the same sample again. Each directory contributes blocks in
-proportion to the number that it contains, but at least one.
+The script reads the files of the commit. The full hash of the commit seeds the random choice, so
+anyone can draw the same sample again. Each directory contributes at least one block. Apart from
+that, the sample is proportional to the number of blocks in each directory.
 """
 
 import argparse

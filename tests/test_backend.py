@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from devices import DEVICE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from graphla.backends.cpu.spgemm import SpgemmTuning
 from graphla.backends.cpu.spmv import SpmvTuning
 from graphla.backends.cpu.terms import TermsTuning
 from graphla.backends.tuning import using
+from graphla.backends.values import are_all, count_true, is_any
 from graphla.formats import (
     BitmapVector,
     Csr,
@@ -357,7 +359,7 @@ def mult(op, x, y, places):
 
 
 def check(got, terms, ring):
-    """Assert that each output is the ⊕-sum of its terms, or one of its terms if ⊕ is `any`."""
+    """Assert that each output is its terms combined by ⊕, or one of the terms if ⊕ is `any`."""
     assert got.keys() == terms.keys()
     for place, some in terms.items():
         if ring.monoid.is_any:
@@ -544,3 +546,11 @@ def test_a_union_is_correct_if_its_first_entry_occurs_only_in_the_smaller_operan
     with gl.config.set(compiled=False):
         assert gl.binary.plus(u | v).new().to_dict() == {0: 1, 1: 10, 2: 20, 3: 32, 4: 40}
         assert gl.binary.minus(v | u).new().to_dict() == {0: 1, 1: 10, 2: 20, 3: -28, 4: 40}
+
+
+@given(st.lists(st.booleans(), max_size=40))
+def test_flags_are_reduced_as_in_python(flags: list[bool]) -> None:
+    array = gl.Vector.from_dense(np.array(flags, bool)).to(DEVICE).to_dense(copy=False)
+    assert is_any(array) is any(flags)
+    assert are_all(array) is all(flags)
+    assert int(count_true(array)) == sum(flags)

@@ -1,10 +1,10 @@
-"""Compare with python-graphblas: the same statements give the same results.
+"""Test that graphla and python-graphblas give the same results for the same statements.
 
 The statements avoid the documented differences. graphla promotes mixed dtypes and Python scalars
 like NumPy 2. python-graphblas ignores NaN under min and max, treats -0.0 in a value mask as true,
 uses the opposite sign in diagindex, and rejects BOOL under plus and times. Division by zero differs
-as well. `reposition` is compared only through `.new()`: in python-graphblas, writing it keeps the
-entries outside the moved matrix.
+as well. `reposition` is compared only in the form `reposition(...).new()`. If python-graphblas
+writes a `reposition` to an existing object, it keeps the entries outside the moved matrix.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ WEIGHTS = {  # for each kind of graph, the largest weight and the dtype
 def small_rounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Divide even small rounds among the threads, and reserve little memory for the buckets."""
     monkeypatch.setattr(buckets, "SPARE", 1)
-    with using(BucketTuning(shared=200)), config.set(compiled=True):
+    with using(BucketTuning(shared=200, shared_together=200)), config.set(compiled=True):
         yield
 
 

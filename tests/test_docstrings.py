@@ -1,7 +1,7 @@
 """Test that public docstrings follow the Google format and agree with the code.
 
-`PUBLIC` lists the objects, and each test runs on every one of them. Sections are parsed as in
-napoleon: a heading at the left margin, and indented entries `name: text`.
+`PUBLIC` lists the public objects, and each test runs once per object. Sections have the format of
+Sphinx's napoleon: a heading at the left margin, and indented entries `name: text`.
 """
 
 from __future__ import annotations

@@ -23,10 +23,9 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture
 def run_here(tmp_path, monkeypatch, capsys) -> Callable[..., str]:
-    """Return a function that runs an example script in this process, which is faster than a new
-    process.
+    """Return a function that runs an example script in this process, because a new process is slow.
 
-    In `make test` it runs with NumPy alone, so that no loops have to be compiled.
+    In `make test`, the script runs with NumPy alone, so that no loops have to be compiled.
     """
 
     def run_script(script: str, *arguments: Any) -> str:

@@ -1,4 +1,4 @@
-"""Test expressions: when they run, which operands they keep, push and pull, and error messages."""
+"""Test when expressions run, which operands they keep, when they push or pull, and their errors."""
 
 import copy
 import pickle

@@ -36,9 +36,9 @@ labels = st.one_of(
 def labeled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl.Matrix]:
     """Draw a graph of 1 to 7 vertices with labels of any kind, and its matrix.
 
-    The graph and the matrix share no storage. If they did, an operation on the graph could create a
-    format such as CSC. A later product on the matrix might then run in another direction, and round
-    its sums differently.
+    The graph and the matrix do not share their storage. In shared storage, an operation on the
+    graph could build a form such as CSC. Later, a product with the matrix might then use another
+    direction, and round sums differently.
     """
     names = draw(st.lists(labels, min_size=1, max_size=7, unique=True))
     n, is_directed = len(names), draw(st.booleans()) if directed is None else directed

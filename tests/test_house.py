@@ -18,7 +18,7 @@ PARAMETERS = 12
 
 INFRASTRUCTURE = {
     CPU: {"backend", "dispatch", "folding", "layout", "masks", "operands", "terms"},
-    LOOPS: {"marks", "placeholder_ops", "sequential", "steps", "team"},
+    LOOPS: {"crew", "marks", "placeholder_ops", "sequential", "steps", "team"},
     CUDA: {"backend", "launch", "persistent", "streams"},
 }
 """For each folder, the modules that several families of operations share."""
@@ -123,7 +123,7 @@ def cuda_functions(path: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def loop_functions(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield the name and the number of parameters of each function of a file of Numba loops."""
+    """For each function in a file of Numba loops, yield its name and its number of parameters."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef):
             given = node.args

@@ -1,7 +1,7 @@
-"""Compare the loops in benchmarks/jit_programs.py with NetworkX and with the library.
+"""Compare the programs in benchmarks/jit_programs.py with NetworkX and with the library.
 
-Here the loops run as plain Python. `CHECKS` maps the name of each program to a function that checks
-any version of the program, so that compiled versions can be checked too.
+Here the programs run as plain Python. `CHECKS` maps the name of each program to a function that
+checks the results of any version of the program, also of a compiled version.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Compare operations on hundreds of entries with dense NumPy.
 
-At these sizes, the implementations use methods that they do not use for tiny operands: they divide
-the rows into parts with many rows each, treat long rows and short rows differently, fill bitmaps
-and hash tables, and use several threads. In this file, a dense matrix is a pair of arrays,
-`present` and `values`; absent values are zero.
+For operands of this size, the implementations use methods that they do not use for tiny operands.
+They divide the rows into parts with many rows each, process long rows and short rows differently,
+fill bitmaps and hash tables, and use several threads. In this file, a dense matrix is a pair of
+arrays, `present` and `values`. Missing entries have the value 0 in `values`.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def fold_by(ufunc: np.ufunc, identity: Any) -> Any:
     return lambda terms, there: ufunc.reduce(terms, axis=1, where=there, initial=identity)
 
 
-# Maps the name of a semiring to its dtype, a function that reduces terms (as returned by
-# `fold_by`), and a function for ⊗.
+# Maps the name of a semiring to a triple: its dtype, a function that reduces terms with ⊕ (see
+# `fold_by`), and a function that computes ⊗.
 SEMIRINGS: dict[str, tuple[Any, Any, Any]] = {
     "plus_times": (INT64, fold_by(np.add, 0), np.multiply),
     "min_plus": (np.float64, fold_by(np.minimum, np.inf), np.add),

@@ -1,8 +1,8 @@
-"""Compare each operation with the specification, for every mask, accumulator, dtype and layout.
+"""Compare each operation with the specification, for all masks, accumulators, dtypes and layouts.
 
-A test draws the operands and passes the expression and the oracle's result to `check`. `check`
-draws the output (a new object or one of the operands), the mask (possibly a view of the output),
-the accumulator and `replace`.
+A test draws the operands, and passes two things to `check`: the expression and the result of the
+oracle. `check` draws an output (a new object or one of the operands), a mask (possibly a view of
+the output), an accumulator and `replace`.
 """
 
 from __future__ import annotations
@@ -415,8 +415,9 @@ def test_select_keeps_the_entries_where_the_mask_is_true(kind, data):
 # --- reductions -------------------------------------------------------------------------------
 @st.composite
 def reducible(draw: st.DrawFn, shape: Any = None) -> tuple[Table, str]:
-    """Draw a matrix as a Table, and the name of a monoid that reduces it to the same value in any
-    order of its entries.
+    """Draw a matrix as a Table, and the name of a monoid.
+
+    Reducing the entries with the monoid gives the same value in any order.
     """
     monoid, dtype = draw(st.sampled_from(MONOIDS)), draw(dtypes)
     return draw(tables(shape, dtype, values=suited(monoid, dtype))), monoid
@@ -578,8 +579,8 @@ def test_an_input_mask_limits_the_entries_that_extract_reads(kind, data):
     (i, I), (j, J) = (data.draw(selections(n, duplicates=True)) for n in shape)
     where = (i, j) if kind == "matrix" else i
     J = J if kind == "matrix" else [0]
-    # `mask` has the shape of A, but `drawn` has the shape of the extracted part. `drawn` allows
-    # position (p, q) of the part if `mask` allows the position in A from which (p, q) is extracted.
+    # `mask` has the shape of A, and `drawn` has the shape of the extracted part. `drawn` allows
+    # position (p, q) of the part if `mask` allows (I[p], J[q]), the same position in A.
     spots = product(enumerate(I), enumerate(J))
     allowed = {(p, q): True for (p, r), (q, c) in spots if mask.allows((r, c))}
     part = oracle.extract(A, I, J)

@@ -222,9 +222,9 @@ def test_the_break_even_point_of_a_plan_is_computed_from_traversal_times():
     # If all timed traversals used the full plan and took 7 ms, the estimate is the same as above.
     having = spent(full=[9.0, 0.007]).report(plan_of(0.9, True), 5.0)
     assert having.break_even == estimated.break_even
-    # If traversals with a light plan and traversals with a full plan have been timed, the saving is
-    # the difference of these times. The full plan costs 0.8 s, and reduces the time of a traversal
-    # from 10 ms to 6 ms.
+    # If traversals have been timed both with a light plan and with a full plan, the saving is the
+    # difference of the times. The full plan costs 0.8 s, and reduces the time of a traversal from
+    # 10 ms to 6 ms.
     measured = spent(light=[9.0, 0.01], full=[9.0, 0.006]).report(plan_of(0.8, True), 5.0)
     assert measured.break_even == 200
     assert "pays after 200 traversals" in repr(measured)

@@ -1,7 +1,7 @@
-"""Run long random programs; a write must not change any value that was read before it.
+"""Run long random programs, and test that a write never changes a value that was read before.
 
-A matrix or vector may write into its own arrays if nothing else refers to them. In these programs
-duplicates, pending expressions, masks, transposes and exported arrays do refer to them.
+A matrix or vector may overwrite its arrays in place if no other object refers to these arrays. In
+the programs, duplicates, pending expressions, masks, transposes and exported arrays refer to them.
 """
 
 from __future__ import annotations

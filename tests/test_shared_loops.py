@@ -39,7 +39,7 @@ CASES: dict[str, Callable[[gl.Matrix], Any]] = {
 }
 EAGER = (
     BfsTuning(wide=0, shared=1, wide_together=0, shared_together=1),
-    BucketTuning(shared=1),
+    BucketTuning(shared=1, shared_together=1),
 )
 """Limits so low that threads share almost all levels of searches and rounds of shortest paths."""
 
@@ -81,6 +81,33 @@ def test_many_steps_shared_by_several_threads_give_the_same_result_as_one_thread
     with gl.config.set(compiled=True, threads=2), tuning:
         for _ in range(5):
             assert CASES[name](A).isequal(expected, check_dtype=True)
+
+
+def graph_with_hubs(seed: int) -> gl.Matrix:
+    """Return a path whose ends have 2,000 leaves, and two vertices with 2,000 common neighbors.
+
+    The ends of the path lose their leaves in one step. Then all vertices of the path are removed.
+    """
+    path, leaves = np.arange(10), np.arange(10, 4010)
+    common = np.arange(4012, 6012)
+    u = np.concatenate((path[:-1], np.repeat(path[[0, -1]], 2000), np.repeat((4010, 4011), 2000)))
+    v = np.concatenate((path[1:], leaves, np.tile(common, 2)))
+    label = np.random.default_rng(seed).permutation(6012)
+    U = gl.Matrix.from_coo(label[u], label[v], True, nrows=6012, ncols=6012)
+    return gl.binary.any(U | U.T).new()
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_a_hub_that_loses_almost_all_neighbors_in_one_step_is_removed_in_the_next_step(threads):
+    pytest.importorskip("numba")
+    A = graph_with_hubs(threads)
+    with gl.config.set(compiled=False):
+        expected = algo.core_numbers(A)
+    assert expected.reduce(gl.monoid.plus).get(0) == 2 * 2002 + 4010
+    eager = using(PartsTuning(parallel=0), CoresTuning(alone=0, shared=256))
+    with gl.config.set(compiled=True, threads=threads), eager:
+        for _ in range(5):
+            assert algo.core_numbers(A).isequal(expected)
 
 
 @pytest.mark.parametrize(("extra", "is_shared"), [(0, False), (-1, True)])
@@ -194,7 +221,7 @@ def test_threads_share_large_levels_before_and_after_a_long_path(name, direction
     with gl.config.set(compiled=True, threads=1):
         expected = search()
     tuning = BfsTuning(wide=64, shared=64, wide_together=64, shared_together=64)
-    eager = using(tuning, BucketTuning(shared=64))
+    eager = using(tuning, BucketTuning(shared=64, shared_together=64))
     with gl.config.set(compiled=True, threads=3), eager, gl.direction(direction):
         for _ in range(3):
             assert search().isequal(expected, check_dtype=True)

@@ -1,7 +1,7 @@
-"""Test when small operands use compiled loops: if the loops are loaded or in the cache on disk.
+"""Test that small operands use compiled loops only if the loops are loaded or in the cache on disk.
 
-A Recorder shows which code ran: the definition of an algorithm records its matrix operations, and a
-compiled loop does not.
+A Recorder shows which code ran. The definition of an algorithm records its matrix operations. A
+compiled loop records none.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ pytestmark = [
 ]
 SMALL = gl.generators.watts_strogatz(16, 4, 0.3, seed=1)
 
-# Each process computes core numbers and runs a loop, once under `gl.jit` and once as a loop of the
-# library. It prints which of these calls ran as matrix operations, what they returned, and which
-# compilers the process has imported.
+# The program makes three calls: it computes core numbers, runs a loop under `gl.jit`, and runs the
+# same loop as a loop of the library. The program prints which calls ran as matrix operations, what
+# the calls returned, and which compilers were imported.
 PROGRAM = """
 import sys
 

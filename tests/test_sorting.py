@@ -26,8 +26,8 @@ data = st.data()
 KEYS = 0x3A91_07C3_E25B
 """A table of sort keys for the values 0 to 11, with four bits per key."""
 
-# The list is short because compiling an operator takes a long time. Each operator compares only a
-# part of the values, so two different values may compare as equal.
+# There are only a few orders, because compiling an operator takes a long time. Most operators
+# compare only a part of each value, so two different values may compare as equal.
 ORDERS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "by the upper bits": ("INT64", lambda x, y: x >> 8 < y >> 8),
     "by the remainder": ("INT32", lambda x, y: x % 7 > y % 7),

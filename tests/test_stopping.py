@@ -1,8 +1,8 @@
 """Test that no search, part or round of an algorithm starts after a stop request.
 
-A compiled loop is called once for each search, part or round. The tests count the calls, and one
-call sends SIGINT and waits until the main thread has received it. benchmarks/interrupt.py measures
-how soon a call ends.
+A compiled loop is called once for each search, part or round. The tests count these calls. During
+one call, the test sends SIGINT, and waits until the main thread has received the signal.
+benchmarks/interrupt.py measures how soon a call ends after a signal.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ STOPPED = {
     "closure.near_far": int(of_closure.STOPPED),
     "closure.rounds": int(of_closure.STOPPED),
     "communities.move": of_communities.MOVING,
+    "communities.move_in_batches": -1,
     "communities.refine": of_communities.MOVING,
     "communities.settle": 0,
     "coloring.color": of_coloring.STOPPED,
@@ -114,7 +115,7 @@ LOOPS = {
     "label_propagation_communities": {"communities.settle"},
     "leiden": {"communities.move", "communities.refine"},
     "label_propagation": {"communities.popular_in_block", "communities.publish_block"},
-    "louvain": {"communities.choose_moves", "communities.move", "communities.contract_rows"},
+    "louvain": {"communities.move_in_batches", "communities.move", "communities.contract_rows"},
     "maximal_matching": {"matching.match"},
     "pagerank": {"pagerank.gather"},
     "spanning_forest": {"forest.grow"},

@@ -86,5 +86,5 @@ def hopcroft_karp_matching(A: Matrix, top: Any = None) -> Vector:
 def _find_side(A: Matrix) -> np.ndarray:
     """Return which vertices have an even distance from the smallest vertex of their component."""
     labels = connected_components(A).to_dense()
-    levels = bfs(A, np.unique(labels)).levels
+    levels = bfs(A, np.flatnonzero(np.bincount(labels))).levels
     return levels.to_dense(0) % 2 == 0

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphla.algorithms._shared import common_neighbors
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.sparse import Matrix
+from graphla.sparse import Matrix, Vector
 from semirings import binary
 from semirings.semiring import plus_pair
 
@@ -68,7 +68,7 @@ def generalized_degree(A: Matrix, nodes: Any = None) -> Matrix:
         is_chosen[chosen] = 1
         degree = degree * is_chosen
     # Edges without triangles have no entry in T.
-    free = degree - np.bincount(rows, minlength=A.nrows)
+    free = degree - _count_equal(rows, A)
     alone = np.flatnonzero(free)
     columns = int(count.max()) + 1 if count.size else 1
     return Matrix.from_coo(
@@ -79,3 +79,12 @@ def generalized_degree(A: Matrix, nodes: Any = None) -> Matrix:
         ncols=columns,
         dup_op=binary.plus,
     )
+
+
+def _count_equal(rows: Any, A: Matrix) -> Any:
+    """Return how often each vertex of A is in `rows`, on the device of A."""
+    if A.device == "cpu":
+        return np.bincount(rows, minlength=A.nrows)
+    counts = Vector.from_scalar(0, A.nrows, "INT64").to(A.device)
+    counts(binary.plus)[rows] << 1
+    return counts.to_dense(copy=False)

@@ -38,6 +38,12 @@ from graphla.compilers.cache import cache_folder
 ENTRY = "call_loop"
 """The symbol of each wrapper."""
 
+THREAD = "thread"
+"""The name of the last parameter of a loop that several threads may call together."""
+
+ARGUMENT_WORDS = 512
+"""Length of an array for the arguments of such a loop."""
+
 _DIGEST = 32  # bytes
 _LENGTH = 8  # number of bytes that store the length of an object
 _RENAMED = {

@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import as_dtype
 
-from graphla.compilers.machine_code import ENTRY
+from graphla.compilers.machine_code import ARGUMENT_WORDS, ENTRY, THREAD
 
 _WORD = ir.IntType(64)
 _POINTER = ir.IntType(8).as_pointer()
@@ -31,6 +31,9 @@ _TYPE = _HEAD - 8
 _DATA, _NDIM, _SHAPE, _STRIDES = _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 24
 _DTYPE, _FLAGS = _HEAD + 40, _HEAD + 48
 _BYTE_ORDER, _NUMBER = _HEAD + 10, _HEAD + 12
+
+# Linux's system call `futex` on x86-64, and its operations on memory that only one process uses
+_FUTEX, _FUTEX_WAIT, _FUTEX_WAKE = 202, 128, 129
 
 _CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x001, 0x100, 0x400
 
@@ -103,6 +106,44 @@ def watch(context: Any, array: Any, index: Any) -> Any:
         return builder.load_atomic(place, "seq_cst", as_dtype(array.dtype).itemsize)
 
     return array.dtype(array, types.uint64), generate
+
+
+@intrinsic
+def call_entry(context: Any, entry: Any, arguments: Any, thread: Any) -> Any:
+    """Call the function at the address `entry` with the address of its arguments and a thread
+    number, and return its result."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        kind = ir.FunctionType(_WORD, [_WORD, _WORD])
+        return builder.call(builder.inttoptr(given[0], kind.as_pointer()), given[1:])
+
+    return types.int64(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def wait_while(context: Any, array: Any, index: Any, value: Any) -> Any:
+    """Sleep while the lower half of array[index] equals `value`, until `wake` is called.
+
+    The function may also return earlier. It exists only on Linux.
+    """
+    return _call_futex(array, _FUTEX_WAIT)
+
+
+@intrinsic
+def wake(context: Any, array: Any, index: Any, count: Any) -> Any:
+    """Wake up to `count` threads that sleep in `wait_while` for this element."""
+    return _call_futex(array, _FUTEX_WAKE)
+
+
+def _call_futex(array: Any, operation: int) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.ptrtoint(_place(context, builder, signature, arguments), _WORD)
+        kind = ir.FunctionType(_WORD, [_WORD], var_arg=True)
+        function = cgutils.get_or_insert_function(builder.module, kind, "syscall")
+        rest = [_WORD(operation), arguments[2], _WORD(0)]
+        return builder.call(function, [_WORD(_FUTEX), place, *rest])
+
+    return types.int64(array, types.uint64, types.int64), generate
 
 
 @intrinsic
@@ -213,15 +254,49 @@ class _PythonFunction(_Wrapper):
         values = []
         for k, kind in enumerate(signature.args):
             argument = builder.load(builder.gep(arguments, [_WORD(k)]))
+            if k == len(signature.args) - 1 and self.compiled.fndesc.args[-1] == THREAD:
+                self.prepare(argument, values)
             is_array = isinstance(kind, types.Array)
             values.append(self.array(argument, kind) if is_array else self.integer(argument))
-        error = python.err_occurred()
-        self.require(builder.icmp_unsigned("==", error, error.type(None)), "")
+        self.require(builder.not_(self.has_error()), "")
         thread = python.save_thread()
         status, result = self.call_loop(values)
         python.restore_thread(thread)
         self.require(status.is_ok, "PyErr_BadInternalCall")
         builder.ret(python.from_native_value(signature.return_type, result))
+
+    def prepare(self, argument: Any, values: list[Any]) -> None:
+        """Generate the instructions for a call whose last argument is an array instead of a thread.
+
+        Such a call stores the values of the other arguments in the array, and returns the address
+        of a function that helper threads can call without the GIL. See `graphla.compilers.crew`.
+        """
+        builder = self.builder
+        stored = ir.LiteralStructType([value.type for value in values])
+        with builder.if_then(self.is_array(argument), likely=False):
+            self.require(builder.not_(self.has_error()), "")
+            data = self.read(argument, _DATA, stored.as_pointer())
+            for k, value in enumerate(values):
+                builder.store(value, builder.gep(data, [_WORD(0), ir.IntType(32)(k)]))
+            address = builder.ptrtoint(self.define_entry(stored), _WORD)
+            builder.ret(self.python.long_from_longlong(address))
+
+    def define_entry(self, stored: ir.LiteralStructType) -> ir.Function:
+        """Define the function that calls the loop with stored arguments and a thread number."""
+        size = self.context.get_abi_sizeof(stored)
+        assert size <= 8 * ARGUMENT_WORDS, size
+        kind = ir.FunctionType(_WORD, [stored.as_pointer(), _WORD])
+        entry = ir.Function(self.module, kind, "enter_loop")
+        outer, self.builder = self.builder, ir.IRBuilder(entry.append_basic_block())
+        data, thread = entry.args
+        places = (
+            self.builder.gep(data, [_WORD(0), ir.IntType(32)(k)])
+            for k in range(len(stored.elements))
+        )
+        _, result = self.call_loop([*map(self.builder.load, places), thread])
+        self.builder.ret(result)
+        self.builder = outer
+        return entry
 
     def integer(self, argument: Any) -> Any:
         """Return the value of a Python integer. If the conversion fails, Python's error indicator
@@ -232,10 +307,7 @@ class _PythonFunction(_Wrapper):
         """Return Numba's representation of a NumPy array, without taking a reference to the
         array."""
         builder = self.builder
-        is_array = self.call(
-            "PyType_IsSubtype", ir.IntType(32), self.read(argument, _TYPE, _POINTER), self.ndarray
-        )
-        self.require(builder.icmp_signed("!=", is_array, is_array.type(0)))
+        self.require(self.is_array(argument))
         needed = ir.IntType(32)(_CONTIGUOUS | _ALIGNED | (_WRITEABLE if kind.mutable else 0))
         flags = builder.and_(self.read(argument, _FLAGS, needed.type), needed)
         self.require(builder.icmp_signed("==", flags, needed))
@@ -254,6 +326,17 @@ class _PythonFunction(_Wrapper):
         data = builder.bitcast(self.read(argument, _DATA, _POINTER), array.data.type)
         populate_array(array, data, shape, strides, as_dtype(kind.dtype).itemsize, None)
         return array._getvalue()
+
+    def is_array(self, argument: Any) -> Any:
+        """Return whether a Python object is a NumPy array."""
+        kind = self.read(argument, _TYPE, _POINTER)
+        found = self.call("PyType_IsSubtype", ir.IntType(32), kind, self.ndarray)
+        return self.builder.icmp_signed("!=", found, found.type(0))
+
+    def has_error(self) -> Any:
+        """Return whether Python's error indicator is set."""
+        error = self.python.err_occurred()
+        return self.builder.icmp_unsigned("!=", error, error.type(None))
 
     def check_dtype(self, found: Any, wanted: np.dtype[Any]) -> None:
         """Reject an array whose dtype is not `wanted`. NumPy may have several type numbers for one

@@ -24,8 +24,9 @@ head = f"""\
 import numpy as np
 from numba import from_dtype, njit, types
 
-from graphla.compilers.native import compare_and_swap, exchange, fetch_add
-from graphla.compilers.native import fetch_or, local_array, prefetch_element, watch
+from graphla.compilers.native import call_entry, compare_and_swap, exchange, fetch_add
+from graphla.compilers.native import fetch_or, local_array, prefetch_element, wait_while
+from graphla.compilers.native import wake, watch
 from graphla.compilers.numba import compiled
 
 

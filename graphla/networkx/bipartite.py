@@ -24,6 +24,7 @@ from graphla.networkx.graphs import (
     new_graph,
     nodes_of,
     to_networkx,
+    to_node_dict,
     without_weights,
 )
 from graphla.networkx.selections import degrees, entries, mark, number_of_key, refuse_loops
@@ -36,7 +37,7 @@ from semirings.semiring import plus_pair
 
 def color(G: Graph) -> dict[Any, int]:
     """Implement `networkx.bipartite.color`."""
-    return dict(zip(G.labels, _colors(G).tolist(), strict=True))
+    return to_node_dict(G, _colors(G))
 
 
 def is_bipartite(G: Graph) -> bool:

@@ -12,7 +12,14 @@ import numpy as np
 from graphla import algorithms
 from graphla.graph import Graph
 from graphla.io.entries import by_rows
-from graphla.networkx.graphs import find, nodes_of, to_node_dict, with_weights, without_weights
+from graphla.networkx.graphs import (
+    find,
+    nodes_of,
+    pause_collection,
+    to_node_dict,
+    with_weights,
+    without_weights,
+)
 from graphla.networkx.selections import VERSION, refuse_loops
 from graphla.sparse import Matrix
 
@@ -65,13 +72,16 @@ def generalized_degree(G: Graph, nodes: Any = None) -> Any:
     columns, values, bounds = (x.tolist() for x in (rows.columns, rows.values, rows.indptr))
 
     def counter(k: int) -> Counter[int]:
-        part = slice(bounds[k], bounds[k + 1])
-        return Counter(dict(zip(columns[part], values[part], strict=True)))
+        i, j = bounds[k], bounds[k + 1]
+        counts = Counter.__new__(Counter)  # `Counter(...)` takes four times as long
+        dict.update(counts, zip(columns[i:j], values[i:j], strict=True))
+        return counts
 
     if nodes is not None and (k := find(G, nodes)) is not None:
         return counter(k)
     numbers = list(range(len(G)) if chosen is None else dict.fromkeys(chosen))
-    return dict(zip(nodes_of(G, numbers), map(counter, numbers), strict=True))
+    with pause_collection():
+        return dict(zip(nodes_of(G, numbers), map(counter, numbers), strict=True))
 
 
 def chosen_numbers(G: Graph, nodes: Any) -> list[int]:

@@ -115,7 +115,7 @@ def _by_independent_sets(G: Graph) -> np.ndarray:
 def _breadth_first(G: Graph) -> np.ndarray:
     """Return the nodes in breadth-first order from the first node of each component."""
     labels = algorithms.connected_components(without_weights(G).matrix).to_dense()
-    return neighbors_of(G).search(np.unique(labels).tolist()).order
+    return neighbors_of(G).search(np.flatnonzero(np.bincount(labels)).tolist()).order
 
 
 def _depth_first(G: Graph) -> np.ndarray:

@@ -16,7 +16,14 @@ from graphla.algorithms.greedy_modularity_communities import follow, mergers
 from graphla.algorithms.leiden import levels as leiden_levels
 from graphla.algorithms.louvain import levels as louvain_levels
 from graphla.graph import Graph
-from graphla.networkx.graphs import find_all, groups, nodes_of, with_weights, without_weights
+from graphla.networkx.graphs import (
+    find_all,
+    node_sets,
+    nodes_of,
+    pause_collection,
+    with_weights,
+    without_weights,
+)
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid
@@ -37,7 +44,7 @@ def louvain_communities(
     """Implement `networkx.community.louvain_communities`."""
     _check_level(max_level)
     options = {"resolution": resolution, "threshold": threshold, "max_level": max_level}
-    return _partitions(G, weight, seed, louvain_levels, options)[-1]
+    return _in_order(G, _levels(G, weight, seed, louvain_levels, options)[-1])
 
 
 def louvain_partitions(
@@ -49,7 +56,8 @@ def louvain_partitions(
 ) -> Iterator[Partition]:
     """Implement `networkx.community.louvain_partitions`."""
     options = {"resolution": resolution, "threshold": threshold}
-    return _each(_partitions(G, weight, seed, louvain_levels, options))
+    found = _levels(G, weight, seed, louvain_levels, options)
+    return (_in_order(G, numbers) for numbers in found)
 
 
 def leiden_communities(
@@ -62,7 +70,7 @@ def leiden_communities(
     """Implement `networkx.community.leiden_communities`."""
     _check_level(max_level)
     options = {"resolution": resolution, "max_level": max_level}
-    return _partitions(G, weight, seed, leiden_levels, options)[-1]
+    return _in_order(G, _levels(G, weight, seed, leiden_levels, options)[-1])
 
 
 def leiden_partitions(
@@ -70,25 +78,29 @@ def leiden_partitions(
 ) -> Iterator[Partition]:
     """Implement `networkx.community.leiden_partitions`."""
     options = {"resolution": resolution}
-    return _each(_partitions(G, weight, seed, leiden_levels, options))
+    found = _levels(G, weight, seed, leiden_levels, options)
+    return (_in_order(G, numbers) for numbers in found)
 
 
-def _partitions(
+def _levels(
     G: Graph,
     weight: str | None,
     seed: Any,
     levels: Callable[..., Iterator[Vector]],
     options: dict[str, Any],
-) -> list[Partition]:
-    """Return the partition after each level, or if there is no level, the one into single nodes."""
+) -> list[np.ndarray]:
+    """Return the number of the community of each node after each level.
+
+    If there is no level, each node is a community.
+    """
     A = with_weights(G, weight, parallel="sum").matrix
     _check_weights(A)
     if A.nvals and not A.reduce_scalar(monoid.plus).get(0):
         raise ZeroDivisionError("division by zero")
     with config.set(device=A.device):
         found = levels(A, True, seed=_draw(seed), directed=G.directed, **options)
-        partitions = [_in_order(G, labels.to_dense()) for labels in found]
-    return partitions or [[{node} for node in G.labels]]
+        labels = [each.to_dense() for each in found]
+    return labels or [np.arange(len(G))]
 
 
 def _check_level(max_level: int | None) -> None:
@@ -165,7 +177,7 @@ def label_propagation_communities(G: Graph) -> ValuesView[set[Any]]:
     if G.is_multigraph():
         raise NotImplementedError("graphla does not count parallel edges in degrees")
     labels = algorithms.label_propagation_communities(without_weights(G).matrix)
-    return dict(enumerate(_sets(G, labels))).values()
+    return dict(enumerate(node_sets(G, labels.to_dense()))).values()
 
 
 def asyn_lpa_communities(
@@ -193,7 +205,8 @@ def fast_label_propagation_communities(
 def _propagate(G: Graph, A: Matrix, weight: bool, seed: Any) -> Iterator[set[Any]]:
     if weight:
         _check_weights(A)
-    return _each(_sets(G, algorithms.asyn_lpa_communities(A, weight, _draw(seed))))
+    labels = algorithms.asyn_lpa_communities(A, weight, _draw(seed))
+    return (part for part in node_sets(G, labels.to_dense()))
 
 
 # --- quality ------------------------------------------------------------------------------------
@@ -297,20 +310,13 @@ def _partition_labels(G: Graph, partition: Any) -> np.ndarray:
     return labels
 
 
-def _sets(G: Graph, labels: Vector) -> Partition:
-    return list(map(set, groups(G, labels.to_dense())))
-
-
+@pause_collection()
 def _in_order(G: Graph, numbers: np.ndarray) -> Partition:
     """Return the communities in ascending order of their numbers, as NetworkX orders them."""
     order = np.argsort(numbers, kind="stable")
     bounds = [0, *(np.diff(numbers[order]).nonzero()[0] + 1).tolist(), len(G)]
     nodes = nodes_of(G, order)
     return [set(nodes[i:j]) for i, j in pairwise(bounds)]
-
-
-def _each(items: list[Any]) -> Iterator[Any]:
-    yield from items
 
 
 def _check_weights(A: Matrix) -> None:

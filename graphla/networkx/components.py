@@ -12,12 +12,15 @@ import numpy as np
 from graphla import algorithms
 from graphla.algorithms.biconnected import Blocks, component_of_edges, find_blocks_in
 from graphla.graph import Graph
+from graphla.io.entries import by_rows
 from graphla.networkx.graphs import (
     NetworkXGraph,
     groups,
     neighbor_lists,
     new_graph,
+    node_sets,
     nodes_of,
+    pause_collection,
     without_weights,
 )
 from graphla.networkx.searches import depth_first, neighbors_of, node_number
@@ -30,7 +33,7 @@ NULL = "Connectivity is undefined for the null graph."
 
 def connected_components(G: Graph) -> Iterator[set[Any]]:
     """Implement `networkx.connected_components`."""
-    yield from map(set, groups(G, _weak_labels(G)))
+    yield from node_sets(G, _weak_labels(G))
 
 
 def number_connected_components(G: Graph) -> int:
@@ -88,7 +91,7 @@ def kosaraju_strongly_connected_components(G: Graph, source: Any = None) -> Iter
 
 def number_strongly_connected_components(G: Graph) -> int:
     """Implement `networkx.number_strongly_connected_components`."""
-    return np.unique(_strong_labels(G)).size
+    return int(np.count_nonzero(np.bincount(_strong_labels(G))))
 
 
 def is_strongly_connected(G: Graph) -> bool:
@@ -106,10 +109,8 @@ def condensation(G: Graph, scc: Iterable[Any] | None = None) -> NetworkXGraph:
     rows, columns = _ends(G)
     rows, columns = component[rows], component[columns]
     between = rows != columns
-    pairs = np.unique(rows[between] * len(parts) + columns[between])
     shape: dict[str, Any] = {"nrows": len(parts), "ncols": len(parts)}
-    ends = np.divmod(pairs, max(len(parts), 1))
-    A = Matrix.from_coo(*ends, True, **shape)
+    A = Matrix.from_coo(rows[between], columns[between], True, dup_op="any", **shape)
     members = [{"members": part} for part in parts]
     result = Graph(A, directed=True)
     return new_graph(result, nodes=members, graph={"mapping": mapping})
@@ -151,7 +152,8 @@ def _strong_labels(G: Graph) -> np.ndarray:
 
 
 def _strong_sets(G: Graph) -> list[set[Any]]:
-    return list(map(set, _strong_parts(G)))
+    with pause_collection():
+        return list(map(set, _strong_parts(G)))
 
 
 def _strong_parts(G: Graph) -> list[list[Any]]:
@@ -162,7 +164,7 @@ def _strong_parts(G: Graph) -> list[list[Any]]:
     last = np.zeros(labels.size, np.int64)
     np.maximum.at(last, labels[finished], np.arange(labels.size))
     parts = groups(G, labels)
-    roots = np.unique(labels)
+    roots = np.flatnonzero(np.bincount(labels))
     return [parts[k] for k in np.argsort(last[roots]).tolist()]
 
 
@@ -256,7 +258,7 @@ def bridge_components(G: Graph) -> Iterator[set[Any]]:
     """Implement `networkx.bridge_components`."""
     A = without_weights(G).matrix
     rest = A.dup(mask=~algorithms.bridges(A).S)
-    yield from map(set, groups(G, np.asarray(algorithms.connected_components(rest).to_dense())))
+    yield from node_sets(G, np.asarray(algorithms.connected_components(rest).to_dense()))
 
 
 def k_edge_components(G: Graph, k: Any) -> Iterator[set[Any]]:
@@ -268,7 +270,7 @@ def k_edge_components(G: Graph, k: Any) -> Iterator[set[Any]]:
     if len(G) == 1 and (G.directed or k > 2):
         return iter(())  # NetworkX finds no component in this case
     labels = algorithms.k_edge_components(without_weights(G).matrix, k, directed=G.directed)
-    return map(set, groups(G, np.asarray(labels.to_dense())))
+    return (part for part in node_sets(G, np.asarray(labels.to_dense())))
 
 
 def _blocks(G: Graph) -> Blocks:
@@ -278,6 +280,22 @@ def _blocks(G: Graph) -> Blocks:
 
 def _bridges(G: Graph, root: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the bridges in NetworkX's order."""
+    is_on_cpu = without_weights(G).matrix.device == "cpu"
+    rows, columns, places = _search_bridges(G) if is_on_cpu else _find_bridges(G)
+    chosen = rows <= columns
+    if isinstance(G, NetworkXGraph) and G._entries.counts is not None:
+        chosen &= G._entries.counts[places] == 1
+    if root is not None:
+        labels = _weak_labels(G)
+        chosen &= labels[rows] == labels[node_number(G, root)]
+    return rows[chosen], columns[chosen]
+
+
+def _search_bridges(G: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the entries that are bridges by a depth-first search on the CPU.
+
+    Return the row, the column and the position of each of these entries in NetworkX's order.
+    """
     blocks = _blocks(G)
     rows, columns = _ends(G)
     above = np.full(len(G), -1)
@@ -285,10 +303,21 @@ def _bridges(G: Graph, root: Any) -> tuple[np.ndarray, np.ndarray]:
     ends = np.flatnonzero(blocks.block >= 0)
     ends = ends[sizes[blocks.block[ends]] == 1]
     above[ends] = blocks.heads[blocks.block[ends]]
-    chosen = ((above[rows] == columns) | (above[columns] == rows)) & (rows <= columns)
-    if isinstance(G, NetworkXGraph) and G._entries.counts is not None:
-        chosen &= G._entries.counts == 1
-    if root is not None:
-        labels = _weak_labels(G)
-        chosen &= labels[rows] == labels[node_number(G, root)]
-    return rows[chosen], columns[chosen]
+    places = np.flatnonzero((above[rows] == columns) | (above[columns] == rows))
+    return rows[places], columns[places], places
+
+
+def _find_bridges(G: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the same entries as `_search_bridges`, but on the device of the matrix."""
+    found = by_rows(algorithms.bridges(without_weights(G).matrix))
+    n, (indptr, columns) = len(G), neighbor_lists(G)
+    # Look for the bridges only among the entries of the rows that contain one.
+    counts = np.where(np.diff(found.indptr) > 0, np.diff(indptr), 0)
+    rows = np.repeat(np.arange(n), counts)
+    places = np.arange(rows.size) + np.repeat(indptr[:-1] - np.cumsum(counts) + counts, counts)
+    # Encode each entry as one number, so that a binary search finds whether it is a bridge.
+    bridges = np.repeat(np.arange(n), np.diff(found.indptr)) * n + found.columns
+    entries = rows * n + columns[places]
+    chosen = np.append(bridges, n * n)[np.searchsorted(bridges, entries)] == entries
+    rows, places = rows[chosen], places[chosen]
+    return rows, columns[places], places

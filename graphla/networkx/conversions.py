@@ -132,7 +132,8 @@ def from_dict_of_lists(d: Any, create_using: Any = None) -> Any:
     i = np.repeat(np.arange(len(d)), list(map(len, lists)))
     j = np.array([numbers[node] for node in neighbors], np.int64)
     low, high = (i, j) if directed else (np.minimum(i, j), np.maximum(i, j))
-    i, j = np.divmod(np.unique(low * len(numbers) + high), max(1, len(numbers)))
+    pairs = np.sort(low * len(numbers) + high)
+    i, j = np.divmod(pairs[np.diff(pairs, prepend=-1) != 0], max(1, len(numbers)))
     build = _graph if directed else _assemble_undirected
     return _fill_given(create_using, build(list(numbers), i, j, {}, directed))
 
@@ -479,7 +480,8 @@ def _entries(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rows, columns and weights of the entries between the listed nodes.
 
-    The nodes are numbered by their positions in the list; None lists all nodes.
+    The nodes are numbered by their positions in the list. If the list is None, it contains all
+    nodes.
     """
     G = with_attributes(G)
     values = np.ones(G._edge_count(), np.int64) if weight is None else G.attribute(weight)

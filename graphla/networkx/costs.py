@@ -18,7 +18,7 @@ config: Any = nx.config
 
 LEAST_EDGES = {
     "local": None,
-    "search": 20_000,
+    "search": 50_000,
     "linear": 5_000,
     "iterations": 2_000,
     "products": 1_500,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import gc
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import compress, pairwise, repeat
 from typing import Any
 
@@ -31,6 +33,21 @@ LARGEST_SUM = 1 << 62
 
 LARGEST_FLOAT_SUM = 1e150
 """The bound for floats; it keeps the square of a sum finite."""
+
+
+@contextmanager
+def pause_collection() -> Iterator[None]:
+    """Disable garbage collection inside a `with` block or in a decorated function.
+
+    A collection visits all existing lists, and creating many lists would start many collections.
+    """
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
 
 
 class NetworkXGraph(Graph):
@@ -115,7 +132,10 @@ class NetworkXGraph(Graph):
             return self._attributes[name]
         if self._data is not None:
             return as_numbers([each.get(name, default) for each in self._data])
-        return as_numbers([default] * self._edge_count())
+        number = as_numbers([default])
+        if isinstance(number, np.ndarray):
+            return np.broadcast_to(number, self._edge_count())
+        return number * self._edge_count()
 
     def node_attribute(self, name: Hashable, default: Any = None) -> list[Any]:
         """Return a node attribute of each node in node order.
@@ -338,6 +358,7 @@ def convert(
     return made
 
 
+@pause_collection()
 def to_networkx(G: Graph) -> Any:
     """Return the NetworkX graph with the same nodes, edges and attributes.
 
@@ -559,6 +580,7 @@ def nodes_of(G: Graph, numbers: Any) -> list[Any]:
     return listed if not G.has_names else list(map(G.labels.__getitem__, listed))
 
 
+@pause_collection()
 def groups(G: Graph, labels: np.ndarray) -> list[list[Any]]:
     """Return the nodes with equal labels as lists, ordered by their first nodes.
 
@@ -580,6 +602,21 @@ def groups(G: Graph, labels: np.ndarray) -> list[list[Any]]:
     return [parts[k] for k in first.tolist()]
 
 
+@pause_collection()
+def node_sets(G: Graph, labels: np.ndarray) -> list[set[Any]]:
+    """Return the nodes with equal labels as sets, ordered by their first nodes.
+
+    Args:
+        G: the graph.
+        labels: an array with one integer for each node.
+
+    Returns:
+        A list of sets.
+    """
+    return list(map(set, groups(G, labels)))
+
+
+@pause_collection()
 def to_pair_dict(
     G: Graph, matrix: Matrix, *, ascending: bool = False, rows: Sequence[Any] | None = None
 ) -> dict[Any, dict[Any, Any]]:

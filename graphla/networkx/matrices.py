@@ -67,7 +67,15 @@ def directed_combinatorial_laplacian_matrix(
 
 def modularity_matrix(G: Graph, nodelist: Any = None, weight: str | None = None) -> np.ndarray:
     """Implement `networkx.modularity_matrix` and `networkx.directed_modularity_matrix`."""
-    return algorithms.modularity_matrix(_adjacency(G, nodelist, weight), True).to_dense()
+    B = _adjacency(G, nodelist, weight).to_dense(0).astype(np.float64)
+    total = B.sum()
+    if not total or not np.isfinite(total):
+        raise NotImplementedError(f"the sum of the weights is {total}")
+    # `algorithms.modularity_matrix` computes the same as a Matrix, which takes longer to build.
+    expected = np.outer(B.sum(axis=1), B.sum(axis=0))
+    expected /= total
+    B -= expected
+    return B
 
 
 def incidence_matrix(

@@ -272,7 +272,7 @@ def _search(
     depth[start] = 0
     above = np.full(neighbors.n, -1, np.int64)
     above[vertices] = before
-    frontier = np.setdiff1d(vertices, [start])
+    frontier = vertices[vertices != start]
     level = 0
     while frontier.size:
         level += 1

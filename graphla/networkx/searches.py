@@ -7,10 +7,8 @@ where nodes at the same distance are in node order.
 
 from __future__ import annotations
 
-import gc
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from heapq import heappop, heappush
 from itertools import chain, pairwise
 from typing import Any
@@ -27,27 +25,13 @@ from graphla.networkx.graphs import (
     find,
     neighbor_lists,
     nodes_of,
+    pause_collection,
     with_weights,
 )
 from graphla.operations.serial import run_serial
 
 LONGEST = 1 << 62
 """Sums of integer weights must stay below this bound."""
-
-
-@contextmanager
-def pause_collection() -> Iterator[None]:
-    """Disable garbage collection inside a `with` block.
-
-    A collection visits all existing lists, and creating many lists would start many collections.
-    """
-    is_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_enabled:
-            gc.enable()
 
 
 class Tree:

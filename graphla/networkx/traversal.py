@@ -10,15 +10,14 @@ import networkx as nx
 import numpy as np
 
 from graphla.graph import Graph
-from graphla.networkx.graphs import NetworkXGraph, find, new_graph, nodes_of
-from graphla.networkx.searches import (
-    Neighbors,
-    Tree,
-    depth_first,
-    neighbors_of,
-    node_number,
+from graphla.networkx.graphs import (
+    NetworkXGraph,
+    find,
+    new_graph,
+    nodes_of,
     pause_collection,
 )
+from graphla.networkx.searches import Neighbors, Tree, depth_first, neighbors_of, node_number
 from graphla.sparse import Matrix
 
 

@@ -15,6 +15,7 @@ from graphla.networkx.graphs import (
     NetworkXGraph,
     edge_ends,
     nodes_of,
+    pause_collection,
     subgraph,
     to_networkx,
     with_attributes,
@@ -129,11 +130,10 @@ def _edges(
         return getattr(nx, name)(T, algorithm, weight, keys, data, ignore_nan, backend="networkx")
     rows, columns = edge_ends(G)
     parts = [nodes_of(G, rows[places]), nodes_of(G, columns[places])]
-    listed = places.tolist()
     if keys and G._keys is not None:
-        parts.append([G._keys[k] for k in listed])
+        parts.append([G._keys[k] for k in places.tolist()])
     if data:
-        parts.append(_dicts(G, listed))
+        parts.append(_dicts(G, places))
     return zip(*parts, strict=True)
 
 
@@ -143,15 +143,20 @@ def _raise_later(error: Exception) -> Iterator[Any]:
     yield
 
 
-def _dicts(G: NetworkXGraph, places: list[int]) -> list[dict[Any, Any]]:
+@pause_collection()
+def _dicts(G: NetworkXGraph, places: np.ndarray) -> list[dict[Any, Any]]:
     """Return the attribute dicts of some edges."""
+    listed = places.tolist()
     if G._data is not None:
-        return [G._data[k] for k in places]
-    columns = {
-        name: [x.item() if isinstance(x := values[k], np.generic) else x for k in places]
-        for name, values in G._attributes.items()
-    }
-    return [{name: column[k] for name, column in columns.items()} for k in range(len(places))]
+        return [G._data[k] for k in listed]
+    if not G._attributes:
+        return [{} for _ in listed]
+    columns = [
+        values[places].tolist() if isinstance(values, np.ndarray) else [values[k] for k in listed]
+        for values in G._attributes.values()
+    ]
+    names = list(G._attributes)
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _tree(
@@ -219,7 +224,7 @@ def _choose(
     order = np.argsort(values, kind="stable")
     places, values = places[order], values[order]
     found = _kruskal(G, places)
-    if algorithm != "kruskal" and np.unique(values).size < values.size:
+    if algorithm != "kruskal" and (values[1:] == values[:-1]).any():
         found = _in_some_forest(rows[places].tolist(), columns[places].tolist(), values, places)
     return found if algorithm == "kruskal" else np.concatenate([found, odd])
 
@@ -253,6 +258,9 @@ def _kruskal(G: NetworkXGraph, places: np.ndarray) -> np.ndarray:
     rows, columns = (ends[places] for ends in edge_ends(G))
     ranks, n = np.arange(places.size), len(G)
     U = Matrix.from_coo(rows, columns, ranks, "INT64", nrows=n, ncols=n, dup_op="min")
+    U = U.to(G.device)
     F = algorithms.spanning_forest(binary.any(U | U.T).new())
     _, _, chosen = F.to("cpu").to_coo()
-    return places[np.unique(chosen)]
+    is_chosen = np.zeros(places.size, bool)
+    is_chosen[chosen] = True
+    return places[is_chosen]

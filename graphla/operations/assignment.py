@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
+from graphla.backends.values import are_all, count_true, is_any
 from graphla.formats import (
     BitmapVector,
     Counted,
@@ -281,7 +282,7 @@ def _fill_vector(
         t = SparseVector(size, mask.indices, values, mask.is_sorted)
     else:
         present: Any = mask.present
-        count = Counted(present.sum()) if mask.nvals is None else mask.nvals
+        count = Counted(count_true(present)) if mask.nvals is None else mask.nvals
         t = BitmapVector(size, present, backend(device).repeat(value.value, size), count)
     return VectorStore(value.device, value.dtype, t)
 
@@ -448,13 +449,13 @@ def _with_row(c: MatrixStore, i: int, row: VectorStore) -> MatrixStore:
 
 def is_increasing(indices: Any) -> bool:
     """Return whether each index is greater than the one before it."""
-    return bool((indices[1:] > indices[:-1]).all())
+    return are_all(indices[1:] > indices[:-1])
 
 
 def first_duplicate(indices: Any) -> int | None:
     """Return the first index that equals an earlier one, or None if all indices differ."""
     ordered = np.sort(indices)
-    if not bool((ordered[1:] == ordered[:-1]).any()):
+    if not is_any(ordered[1:] == ordered[:-1]):
         return None
     if is_on_card(indices):
         indices = on_host(indices)

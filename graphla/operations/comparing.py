@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
+from graphla.backends.values import are_all
 from graphla.stores import MatrixStore, ScalarStore, VectorStore
 
 
@@ -45,17 +46,17 @@ def _exact(device: str, a: Any) -> Any:
 
 
 def _same_places(x: Any, y: Any) -> bool:
-    return x is y or bool(np.array_equal(x, y))
+    return x is y or (x.shape == y.shape and are_all(x == y))
 
 
 def _same_values(x: Any, y: Any, tolerance: tuple[float, float] | None) -> bool:
     if tolerance is None:
         if {x.dtype.kind, y.dtype.kind} == {"i", "u"}:  # CuPy casts INT64 and UINT64 to FP64
             x, y = (x, y) if x.dtype.kind == "i" else (y, x)
-            return bool(((x >= 0) & (x.astype(np.uint64) == y)).all())
-        return bool((x == y).all())
+            return are_all((x >= 0) & (x.astype(np.uint64) == y))
+        return are_all(x == y)
     relative, absolute = tolerance
     with np.errstate(all="ignore"):
         x, y = x.astype(np.float64), y.astype(np.float64)
         allowed = np.maximum(relative * np.maximum(abs(x), abs(y)), absolute)
-        return bool(((x == y) | (abs(x - y) <= allowed)).all())
+        return are_all((x == y) | (abs(x - y) <= allowed))

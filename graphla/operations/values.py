@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
+from graphla.backends.values import is_any
 from graphla.formats import FullVector
 from semirings.dtypes import BOOL, FP64, INT64, UINT64, DataType, lookup_dtype
 from semirings.primitives import to_integer
@@ -217,7 +218,7 @@ def _refuse_first_unfit(values: np.ndarray, dtype: DataType, name: str) -> None:
         bad = np.isfinite(values) & (np.abs(values) > np.finfo(np_type).max)
     else:
         return
-    if bad.any():
+    if is_any(bad):
         raise OverflowError(_sentence(name, values[bad][0], dtype))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend, default_device
-from graphla.backends.values import as_contiguous
+from graphla.backends.values import are_all, as_contiguous, is_any
 from graphla.expression import Operand
 from graphla.formats import Csr, FullVector, SparseVector
 from graphla.operations.moving import move_store
@@ -193,7 +193,7 @@ def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
             f"have {lines.size + 1}"
         )
     counts = np.diff(offsets.astype(np.int64))
-    if int(offsets[0]) != 0 or bool((counts < 0).any()):
+    if int(offsets[0]) != 0 or is_any(counts < 0):
         k = int((counts < 0).argmax())
         fault = f"starts at {offsets[0]}" if int(offsets[0]) else f"falls after offset {k}"
         raise InvalidValue(f"indptr must rise from 0, but {fault}")
@@ -448,13 +448,13 @@ def _rises_in_rows(indptr: np.ndarray, indices: np.ndarray) -> bool:
     rises = indices[1:] > indices[:-1]
     starts = indptr[1:-1].astype(np.int64)
     rises[starts[(starts > 0) & (starts < indices.size)] - 1] = True
-    return bool(rises.all())
+    return are_all(rises)
 
 
 def _whole(part: np.ndarray) -> np.ndarray:
     """Convert an array of floats to integer indices; raise an error for fractions."""
     with np.errstate(invalid="ignore"):
         whole = part.astype(np.int64)
-    if not bool((whole == part).all()):
+    if not are_all(whole == part):
         raise TypeError("edgelist holds indices that are not whole numbers")
     return whole

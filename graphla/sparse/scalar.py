@@ -104,11 +104,13 @@ class ReadableScalar(Arithmetic["ScalarExpression", Any]):
 
 
 class Scalar(ReadableScalar, Noun):
-    """One value of a given dtype, or no value: `Scalar(int)` is empty.
+    """A scalar of a given dtype, which holds one value or is empty.
+
+    A new Scalar, such as `Scalar(int)`, is empty.
 
     Args:
         dtype: the dtype, such as "INT64", `int` or `np.float32`.
-        is_cscalar: stored for compatibility with python-graphblas; it has no effect.
+        is_cscalar: a flag of python-graphblas; it is stored but has no effect.
         name: the name.
 
     Raises:
@@ -135,9 +137,10 @@ class Scalar(ReadableScalar, Noun):
         """Return a Scalar with the given value.
 
         Args:
-            value: a number or a Scalar; None with a `dtype` creates an empty Scalar.
-            dtype: the dtype; by default that of the value.
-            is_cscalar: stored for compatibility with python-graphblas; it has no effect.
+            value: a number or a Scalar. If it is None and `dtype` is given, the result is an empty
+                Scalar.
+            dtype: the dtype of the result; by default the dtype of the value.
+            is_cscalar: a flag of python-graphblas; it is stored but has no effect.
             name: the name.
 
         Returns:
@@ -193,10 +196,10 @@ class Scalar(ReadableScalar, Noun):
         """Return a new Scalar with the same value.
 
         Args:
-            dtype: the dtype of the copy, to which the value is cast; by default that of this
+            dtype: the dtype to which the value is cast; by default the copy has the dtype of this
                 Scalar.
-            clear: whether the copy is empty.
-            is_cscalar: the flag of the copy; by default that of this Scalar.
+            clear: whether to create an empty Scalar, without copying the value.
+            is_cscalar: the flag of the copy; by default the flag of this Scalar.
             name: the name of the copy.
 
         Returns:
@@ -235,12 +238,12 @@ class ScalarExpression(ReadableScalar, Expression["Scalar"]):
         mask: Any = None,
         name: str | None = None,
     ) -> Scalar:
-        """Compute the expression into a new Scalar.
+        """Compute the expression, and return the result as a new Scalar.
 
         Args:
-            dtype: the dtype of the Scalar; by default that of the expression.
-            is_cscalar: stored for compatibility with python-graphblas; it has no effect.
-            mask: must be None, because a Scalar cannot have a mask.
+            dtype: the dtype of the Scalar; by default the dtype of the expression.
+            is_cscalar: a flag of python-graphblas; it is stored but has no effect.
+            mask: must be None, because masks do not apply to Scalars.
             name: the name of the Scalar.
 
         Returns:
@@ -265,10 +268,10 @@ class ScalarExpression(ReadableScalar, Expression["Scalar"]):
         """Compute the expression into a new Scalar, like `new`.
 
         Args:
-            dtype: the dtype of the Scalar; by default that of the expression.
-            clear: whether the Scalar is empty.
-            is_cscalar: stored for compatibility with python-graphblas; it has no effect.
-            mask: must be None, because a Scalar cannot have a mask.
+            dtype: the dtype of the Scalar; by default the dtype of the expression.
+            clear: whether to create an empty Scalar, without computing the value.
+            is_cscalar: a flag of python-graphblas; it is stored but has no effect.
+            mask: must be None, because masks do not apply to Scalars.
             name: the name of the Scalar.
 
         Returns:

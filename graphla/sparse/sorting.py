@@ -27,8 +27,9 @@ def of_vector(v: VectorStore, op: Any, most: Any = None) -> tuple[Any, Any]:
 def of_matrix(a: MatrixStore, op: Any, order: str, most: Any = None) -> tuple[Any, Any]:
     """Sort each row (or each column) of a matrix.
 
-    Return two matrices: the first `most` entries of each row (or column) in sorted order, and the
-    original column (or row) of each of these entries. If `most` is None, return all entries.
+    Return two matrices. The first contains the first `most` entries of each row (or column) in
+    sorted order. The second contains the original column (or row) of each of these entries. If
+    `most` is None, there is no limit.
     """
     sort = sort_rows if is_rowwise(order) else sort_columns
     return sort(a, comparison(op, a.dtype), _limit(most))
@@ -63,8 +64,8 @@ def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
 def _strict(typed: TypedBinaryOp) -> TypedBinaryOp:
     """Return the strict form of an order: `op(x, y) and not op(y, x)`.
 
-    If op(x, x) is false, the order is already strict, and the result is `op` itself. For an order,
-    op(x, x) is the same for all x, so it suffices to test one x.
+    If op(x, x) is false, the order is already strict, and the result is `op` itself. If `op` is an
+    order, op(x, x) does not depend on x, so testing a few values of x is enough.
     """
     for loose, strict in ((binary.le, binary.lt), (binary.ge, binary.gt)):
         if typed.expression == loose[typed.type].expression:

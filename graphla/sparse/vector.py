@@ -60,10 +60,10 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
         Return the product of this vector and a matrix over a semiring.
 
-        The product is computed by push (along the rows of A) if u is sparse, and by pull (along the
-        columns of A) if u is dense. Push takes time proportional to the number of entries in the
-        rows where u has entries. Pull takes time at most proportional to the number of entries of
-        A.
+        If u is sparse, the product is computed by push: it reads each row i of A for which u has an
+        entry at index i. The time is proportional to the number of entries in these rows. If u is
+        dense, the product is computed by pull, along the columns of A. The time is at most
+        proportional to the number of entries of A.
 
         Args:
             other: A, a Matrix with as many rows as u has indices.
@@ -96,7 +96,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
             op: a semiring or its name.
 
         Returns:
-            A Scalar expression, which is empty if no index has an entry in both vectors.
+            A Scalar expression. The Scalar is empty if u and v have no entries at the same index.
 
         Raises:
             TypeError: `other` is not a Vector, or `op` is not a semiring.
@@ -139,8 +139,8 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
         Args:
             op: a monoid, an aggregator, or the name of one.
-            allow_empty: whether the result for a vector without entries is an empty Scalar; if
-                False, it is the identity of the monoid.
+            allow_empty: determines the result if v has no entries: an empty Scalar if True, the
+                identity of the monoid if False.
 
         Returns:
             A Scalar expression.
@@ -161,11 +161,12 @@ class ReadableVector(Collection["VectorExpression", Any]):
     def reposition(self, offset: int, *, size: int | None = None) -> VectorExpression:
         """w(i + offset) = v(i).
 
-        Shift the entries by `offset`, and drop those whose new index is outside the result.
+        Shift the entries by `offset`. Entries whose new index is negative or at least `size` are
+        dropped.
 
         Args:
             offset: the offset by which to shift the entries; it may be negative.
-            size: the size of the result; by default that of v.
+            size: the size of the result; by default the size of v.
 
         Returns:
             A Vector expression.
@@ -201,13 +202,13 @@ class ReadableVector(Collection["VectorExpression", Any]):
         Args:
             op: op(x, y) is true if x comes before y. It should be a strict order: `binary.lt`,
                 `binary.gt`, or a Python function of two values. If op(x, y) and op(y, x) are both
-                true, x and y count as equal; this is the case for equal values under `binary.le`.
-            values: whether to return the sorted values.
-            permutation: whether to return the indices.
+                true, x and y count as equal, so `binary.le` has the same effect as `binary.lt`.
+            values: whether to return w, the sorted values.
+            permutation: whether to return p, the indices of the sorted values in v.
 
         Returns:
-            (w, p): Vectors of the size of v with entries at 0 to nvals - 1. w has the dtype of v,
-            and p has dtype INT64. A result that was not requested is None.
+            (w, p): Vectors as large as v, with entries at the indices 0 to nvals - 1. w has the
+            dtype of v, and p has dtype INT64. A Vector that was not requested is None.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
@@ -232,7 +233,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
             op: the order, as in `sort`.
 
         Returns:
-            An INT64 Vector of the size of v with entries at 0 to nvals - 1.
+            An INT64 Vector as large as v, with entries at the indices 0 to nvals - 1.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
@@ -244,10 +245,10 @@ class ReadableVector(Collection["VectorExpression", Any]):
     def top_k(self, k: int, op: Any = binary.gt) -> tuple[Vector, Vector]:
         """w(j), for j < k, is the j-th entry of v in the order of op, and p(j) is its index in v.
 
-        Return the first `k` entries in sorted order: by default the largest values.
+        Return the first `k` entries in sorted order. By default these are the largest values.
 
         Args:
-            k: the number of entries to return; if v has fewer, all of them are returned.
+            k: the number of entries to return; if v has fewer entries, all entries are returned.
             op: the order, as in `sort`; `binary.lt` gives the smallest values.
 
         Returns:
@@ -272,7 +273,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
         Return a square Matrix with the entries of v on a diagonal.
 
         Args:
-            k: the diagonal: 0 is the main diagonal, and positive numbers are diagonals above it.
+            k: the index of the diagonal. 0 is the main diagonal, and positive indices are above it.
             name: the name of the Matrix.
 
         Returns:
@@ -341,16 +342,16 @@ class ReadableVector(Collection["VectorExpression", Any]):
         """Return the indices and the values of the entries as arrays.
 
         Args:
-            dtype: the dtype of the values; by default that of v.
+            dtype: the dtype of the values; by default the dtype of v.
             indices: whether to return the indices.
             values: whether to return the values.
-            sort: whether to sort the entries by index. If False, the entries of a vector that is
-                stored unsorted remain unsorted.
+            sort: whether to sort the entries by index. If False, entries that are stored unsorted
+                are returned in their stored order.
             copy: if True, return new NumPy arrays, with int64 indices; if False, return the stored
                 arrays on their device (NumPy or CuPy, int32 indices), which must not be modified.
 
         Returns:
-            (indices, values), of length nvals; a result that was not requested is None.
+            (indices, values), two arrays of length nvals. An array that was not requested is None.
 
         Examples:
             >>> from graphla import Vector
@@ -373,9 +374,9 @@ class ReadableVector(Collection["VectorExpression", Any]):
         Args:
             fill_value: the value for indices without an entry. It may be omitted if every index has
                 an entry.
-            dtype: the dtype of the array; by default one that holds the entries and `fill_value`.
+            dtype: the dtype of the array; by default the common dtype of v and `fill_value`.
             copy: if True, return a new NumPy array; if False, return an array on the device of v.
-                If every index has an entry, this is the stored array, which must not be modified.
+                If every index has an entry, the result is the stored array. Do not modify it.
 
         Returns:
             An array of shape (size,).
@@ -437,9 +438,9 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
 
 class Vector(ReadableVector, Indexed):
-    """A sparse vector: entries of one dtype at some of the indices 0 to size - 1.
+    """A sparse vector, whose entries have one dtype and distinct indices from 0 to size - 1.
 
-    A missing entry is not a zero. The size is below 2^31.
+    An index without an entry does not mean the value 0. The size is below 2^31.
 
     Args:
         dtype: the dtype of the entries, such as "INT64", `int` or `np.float32`.
@@ -486,11 +487,12 @@ class Vector(ReadableVector, Indexed):
         Args:
             indices: a list or array of integers from 0 to size - 1, in any order. An array on a GPU
                 (CuPy, DLPack) produces a Vector on that GPU.
-            values: a list or array of the same length, or one value for all.
-            dtype: the dtype of the entries; by default that of the values.
+            values: a list or array of the same length, or one value for all indices.
+            dtype: the dtype of the entries; by default the dtype of the values.
             size: the number of indices; by default one more than the largest index.
-            dup_op: the binary operator that combines the values of duplicate indices. Without it,
-                duplicates raise an error, or are merged if `values` is one value.
+            dup_op: the binary operator that combines the values of duplicate indices. If omitted,
+                duplicate indices are merged if `values` is one value, otherwise they raise an
+                error.
             name: the name of the Vector.
 
         Returns:
@@ -526,7 +528,7 @@ class Vector(ReadableVector, Indexed):
 
         Args:
             pairs: the pairs (index, value).
-            dtype: the dtype of the entries; by default that of the values.
+            dtype: the dtype of the entries; by default the dtype of the values.
             size: the number of indices; by default one more than the largest index.
             dup_op: the operator that combines the values of duplicate indices.
             name: the name of the Vector.
@@ -557,7 +559,7 @@ class Vector(ReadableVector, Indexed):
 
         Args:
             d: the mapping {index: value}.
-            dtype: the dtype of the entries; by default that of the values.
+            dtype: the dtype of the entries; by default the dtype of the values.
             size: the number of indices; by default one more than the largest index, or 0.
             name: the name of the Vector.
 
@@ -583,7 +585,7 @@ class Vector(ReadableVector, Indexed):
         Args:
             value: a number or a Scalar.
             size: the number of indices.
-            dtype: the dtype of the entries; by default that of the value.
+            dtype: the dtype of the entries; by default the dtype of the value.
             name: the name of the Vector.
 
         Returns:
@@ -608,7 +610,7 @@ class Vector(ReadableVector, Indexed):
         copy: bool = True,
         name: str | None = None,
     ) -> Vector:
-        """v(i) = values[i], except where that is `missing_value`.
+        """v(i) = values[i], unless values[i] is `missing_value`.
 
         Build a Vector from a dense array.
 
@@ -616,10 +618,9 @@ class Vector(ReadableVector, Indexed):
             values: a list, or a one-dimensional array from NumPy, CuPy or any library with DLPack.
             missing_value: elements with this value become missing entries; NaN matches NaN. By
                 default every element becomes an entry, including zeros.
-            dtype: the dtype of the entries; by default that of the array.
-            copy: whether to copy the array. If False, the array is used without a copy if its dtype
-                and device match and there is no `missing_value`; it must not be modified
-                afterwards.
+            dtype: the dtype of the entries; by default the dtype of the array.
+            copy: whether to copy the array. If False, the Vector shares the array if its dtype and
+                device match and `missing_value` is None; do not modify the array afterwards.
             name: the name of the Vector.
 
         Returns:
@@ -661,7 +662,7 @@ class Vector(ReadableVector, Indexed):
 
         Args:
             indices: a list or array of integers.
-            values: a list or array of the same length, or one value for all.
+            values: a list or array of the same length, or one value for all indices.
             dup_op: the operator that combines the values of duplicate indices.
             clear: whether to delete the existing entries first.
             size: the new size; by default it does not change.
@@ -687,13 +688,13 @@ class Vector(ReadableVector, Indexed):
     ) -> Vector:
         """w⟨mask⟩ = v.
 
-        Return a new Vector with the same entries, or with those that the mask selects.
+        Return a new Vector with the same entries, or only with the entries that the mask selects.
 
-        The copy shares the arrays of v until either of them changes, so copying takes O(1) time
+        The copy shares the arrays of v until the copy or v changes. So copying takes O(1) time
         unless `dtype` or `mask` is given.
 
         Args:
-            dtype: the dtype of the copy; by default that of v.
+            dtype: the dtype of the copy; by default the dtype of v.
             clear: whether to copy only the size and dtype, without entries.
             mask: a mask of the size of v; only the entries that it selects are copied.
             name: the name of the copy.

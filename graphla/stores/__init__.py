@@ -1,9 +1,9 @@
 """Stores: the objects that hold the entries of a matrix, a vector or a scalar.
 
-A store holds the same entries in one or more storage forms, such as CSR or a bitmap. A form is
-built when it is first needed. It never changes afterwards, except in `take_in_place`. To change a
-matrix or a vector, we give it other forms. An object that refers to the old forms keeps seeing the
-old entries.
+A store has one or more storage forms, such as CSR or a bitmap, which all hold the same entries. A
+form is built when it is first needed, and never changes afterwards, except in `take_in_place`. When
+a matrix or a vector changes, it gets new forms. Any other object that refers to the old forms still
+sees the old entries.
 
 On a GPU, one stream may build a form that another stream reads. Each store therefore has stamps
 (see `graphla.backends.cuda.streams`), and a stream waits for the stamp of a form before it reads

@@ -21,20 +21,20 @@ class Owner(Protocol):
 
 
 def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
-    """Return the dense storage of `owner` for writing in place, or None if it is shared.
+    """Return the dense form of `owner` if it may be written in place, otherwise None.
 
-    A vector may be written in place only if no other object refers to its store, its storage or its
-    arrays, and each array owns its memory. CPython counts references, so this can be checked. Each
-    of the following adds a reference: a second vector (`dup`), an expression, a mask, an exported
-    array or a view of it, an imported array that its owner still uses, and a local variable of
-    another thread. The expected counts are measured once, on a store without other references,
-    because Python versions differ in how they count local variables. Where Python has no such
-    counts (a build without the GIL, or another implementation), the result is always None. See
-    docs/decisions/003-writing-in-place.md.
+    The form may be written in place only if no other object refers to the store, to the form or to
+    its arrays, if each array owns its memory, and if no other stream built a form. The reference
+    counts of CPython show whether another object refers to them. Each of the following adds a
+    reference: a second vector (`dup`), an expression, a mask, an exported array or a view of it, an
+    imported array that is still used elsewhere, and a local variable of another thread. Python
+    versions count local variables differently, so the expected counts are measured once, on a store
+    without other references. If Python has no exact counts (a build without the GIL, or another
+    implementation), the result is always None. See docs/decisions/003-writing-in-place.md.
 
-    The old store stays valid until the owner gets its new store: this function drops the sparse
-    form of the old store and marks its entry count as unknown. So an interrupted write leaves a
-    valid vector with some of the new values, like an interrupted NumPy assignment.
+    The old store stays valid until the owner gets its new store, because this function drops the
+    sparse form of the old store and marks the entry count as outdated. So an interrupted write
+    leaves a valid vector with some of the new values, like an interrupted NumPy assignment.
     """
     if not owner._store.has_dense or not _is_alone(owner) or _is_of_other_streams(owner):
         return None
@@ -62,7 +62,7 @@ def _is_of_other_streams(owner: Owner) -> bool:
 
 
 def _references(owner: Owner) -> tuple[int, ...]:
-    """Return the reference counts of the owner's store, of its dense form, and of its arrays."""
+    """Return the reference counts of the store, of its dense form, and of the form's arrays."""
     forms = owner._store
     storage = forms._full or forms._bitmap
     values = storage.values  # pyright: ignore[reportOptionalMemberAccess]

@@ -88,9 +88,9 @@ class MatrixStore:
     def find_symmetry(self) -> bool:
         """Return whether the pattern equals its transpose, regardless of the values.
 
-        The first call makes one pass over the entries and stops at a difference; the result is
-        cached. If the values are symmetric as well, CSR and CSC become one object, and the memory
-        of the other copy is freed.
+        The first call compares the entries until it finds a difference, and caches the result. If
+        the values are symmetric as well, CSR and CSC become one object, which frees the memory of
+        the second copy.
         """
         found = self._pair.has_symmetric_pattern
         return self._pair.find_symmetry() if found is None else found
@@ -115,9 +115,9 @@ class MatrixStore:
         return self._pair.stamps
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Add the stamps of another store, whose arrays this store may share.
+        """Add the stamps of another store, with which this store may share arrays.
 
-        A reader of this store then waits for these stamps, too. On the CPU there are no stamps.
+        Readers of this store then also wait for the added stamps. On the CPU there are no stamps.
         """
         if stamps:
             self._pair.stamps = streams(self.device).merge_stamps(self._pair.stamps, stamps)
@@ -157,11 +157,11 @@ class MatrixStore:
         return self._pair.by_rows is self._pair.by_columns
 
     def add_loss(self, amount: float) -> float:
-        """Add `amount` to the cost of doing without CSR or without CSC, and return the total cost.
+        """Add `amount` to the cost caused so far by a missing CSR or CSC, and return the sum.
 
         `amount` is the extra cost of one operation that ran without the missing form. The unit is
-        the cost of gathering one entry in a pull. When the total reaches the cost of building the
-        missing form, the caller builds it.
+        the cost of gathering one entry in a pull. When the sum reaches the cost of building the
+        missing form, the caller builds the form.
         """
         self._pair.owed += amount
         return self._pair.owed
@@ -200,10 +200,10 @@ class MatrixStore:
     def plan_now(self) -> Plan | None:
         """Return the plan for a traversal that is about to begin.
 
-        The first plan is a light one. A full plan replaces it when earlier traversals have taken
-        enough time to justify the cost of the full plan. A pull needs both CSR and CSC, but this
-        method builds neither of them. If one of them is missing and the pattern is not symmetric,
-        the result is None.
+        The first plan is a light plan. It is replaced by a full plan when earlier traversals have
+        taken enough time to justify the cost of the full plan. A plan needs CSR and CSC, unless
+        the pattern is symmetric. This method builds neither: if CSR or CSC is missing, the result
+        is None.
         """
         pair, way = self._pair, int(self._flipped)
         is_symmetric = self.find_symmetry()
@@ -297,17 +297,17 @@ class _Pair(Remembering):
     def keep(self, form: Any) -> None:
         """Keep a reference to a form that another stream built, for as long as the matrix exists.
 
-        Without this reference, the form would be freed when it is replaced. The stream that built
-        the form could then reuse its memory before the current stream has read the form.
+        Without this reference, the form would be freed as soon as another form replaces it. Then
+        the stream that built the form could reuse the memory before the current stream reads it.
         """
         with self.lock:
             if all(form is not each for each in self.abroad):
                 self.abroad = (*self.abroad, form)
 
     def find_symmetry(self) -> bool:
-        """Return whether the pattern equals its transpose. Only the first call compares them.
+        """Return whether the pattern equals its transpose; cached after the first call.
 
-        If the values are equal as well, CSR and CSC become one object. If only the patterns are
+        If the matrix equals its transpose, CSR and CSC become one object. If only the patterns are
         equal, CSR and CSC share the arrays `indptr` and `indices`.
         """
         with self.lock:

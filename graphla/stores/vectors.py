@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphla.backends import backend, streams
+from graphla.backends.values import count_true
 from graphla.formats import (
     BitmapVector,
     Counted,
@@ -86,23 +87,23 @@ class StackStore:
 class VectorStore:
     """Holds the entries of a vector in one or two forms.
 
-    If there is a full form, it is the only form. Otherwise there is a sparse form, a bitmap, or
-    both. They contain the same entries.
+    A store with a full form has no other form. Any other store has a sparse form, a bitmap, or
+    both, with the same entries.
 
-    A vector on a GPU may have no form until one is first read: the first access to one of the
-    attributes `_sparse`, `_bitmap` and `_full` builds a form (see `__getattr__`). Some other
-    attributes also get their values only when they are first read, so that creating a store costs
-    little. There are three kinds of stores that have no form at first:
-    - `of_entries`: a few entries are only in the memory of the host, in the dict `host_entries`. So
-      `v = Vector(int, n); v[i] = x` launches no kernel. The dict is never modified. It is None in
-      all other stores.
+    On a GPU, a store may have no form at first. The first access to one of the attributes
+    `_sparse`, `_bitmap` and `_full` then builds a form (see `__getattr__`). Some other attributes
+    also get their values when they are first read, so that creating a store costs little. Three
+    class methods create stores without a form:
+    - `of_entries`: the dict `host_entries`, which is never modified, holds a few entries in the
+      memory of the host. So `v = Vector(int, n); v[i] = x` launches no kernel. In all other stores,
+      `host_entries` is None.
     - `of_maker`: a function returns the form, without any work on the device.
-    - `items_of`: the store is item number `item` of the list `stack`, which may have thousands of
-      items. So only the attributes `stack`, `item` and `stamps` have a value at first. In all other
+    - `items_of`: each store is one item of the list `stack`, at the index `item`. There may be
+      thousands of items, so only `stack`, `item` and `stamps` are set at first. In all other
       stores, `stack` is None.
 
-    `stamps` are those of the work that created `storage`; by default, one stamp that covers all
-    work issued so far. Entries that are only on the host have no stamps.
+    The argument `stamps` contains the stamps of the work that created `storage`. The default is one
+    stamp that covers all work issued so far. Entries that are only on the host have no stamps.
     """
 
     __slots__ = (
@@ -292,13 +293,12 @@ class VectorStore:
     def any_form(self) -> AnyVector:
         """An existing form of the vector.
 
-        This is the full form if there is one, else the bitmap if there is one, else the sparse
-        form.
+        If there are several forms, a bitmap is preferred to a sparse form.
         """
         if self._bitmap is not None and not self._counted:
             return self.bitmap()
-        # If no form is found, the method `full` may be replacing the forms in another thread, so
-        # try again.
+        # Another thread may be replacing the forms in the method `full`. If no form is found for
+        # this reason, try again.
         v = self._full or self._bitmap or self._sparse or self.any_form
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(v)
@@ -352,16 +352,16 @@ class VectorStore:
                 self._stamp()
             elif not self._counted:
                 self._ready(v)
-                v = BitmapVector(v.size, v.present, v.values, Counted(v.present.sum()))
+                v = BitmapVector(v.size, v.present, v.values, Counted(count_true(v.present)))
                 self._stamp()
             self._bitmap, self._counted = v, True
         return self._ready(v)
 
     def full(self) -> FullVector | None:
-        """Return the full form, which has a value for each index, or None if an index has no entry.
+        """Return the full form if every index has an entry, otherwise None.
 
-        The result is also None if a device is still counting the entries; the host does not wait
-        for it.
+        The result is also None if the device is still counting the entries, because the host does
+        not wait for the count.
         """
         if self._full is None and self.known_nvals == self.size:
             values = self.bitmap().values
@@ -424,13 +424,13 @@ class VectorStore:
         return VectorMask(v.size, true, None, complement)
 
     def base_for_write(self, entries: int) -> AnyVector:
-        """Return the form of the vector into which a write is to merge `entries` new entries.
+        """Return the form of the vector into which `entries` new entries will be written.
 
-        A merge into the sparse form rewrites all entries of the vector. Making the vector dense
-        costs O(size) once. After that, each write in place (`take_in_place`) costs O(entries). As
-        in the ski rental problem, we make the vector dense when the sparse merges so far have
-        rewritten `size` / 4 entries. On a device where each merge has a fixed cost, this cost
-        counts as additional entries. A huge vector with few entries stays sparse.
+        A write to the sparse form rewrites all entries of the vector. Making the vector dense costs
+        O(size) once. After that, each write in place (`take_in_place`) costs O(entries). As in the
+        ski rental problem, the vector becomes dense when the sparse writes so far have rewritten
+        `size` / 4 entries. If each sparse write has a fixed cost on the device, this cost counts as
+        additional entries. A huge vector with few entries stays sparse.
         """
         if not self.has_dense:
             self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE
@@ -453,8 +453,9 @@ class VectorStore:
     def _ready(self, form: Any) -> Any:
         """Make the current stream wait until the form is complete, and return the form.
 
-        If another stream built the form, the store keeps a reference to the form even after it has
-        been replaced. Otherwise the memory could be reused before the current stream has read it.
+        If another stream built the form, the store keeps a reference to the form even after another
+        form has replaced it. Otherwise the other stream could reuse the memory too early, before
+        the current stream has read the form.
         """
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(form)
@@ -471,9 +472,9 @@ class VectorStore:
             self.stamps = streams(self.device).add_stamp(self.stamps)
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Add the stamps of another store, whose arrays this store may share.
+        """Add the stamps of another store, with which this store may share arrays.
 
-        A reader of this store then waits for these stamps, too. On the CPU there are no stamps.
+        Readers of this store then also wait for the added stamps. On the CPU there are no stamps.
         """
         if stamps:
             self.stamps = streams(self.device).merge_stamps(self.stamps, stamps)

@@ -19,7 +19,7 @@ Next = Literal["highest", "lowest", "farthest"]
 
 
 class Distances(NamedTuple):
-    """The distances between one vertex, the pivot, and all vertices.
+    """The distances from one vertex, called the pivot, to all vertices, and back.
 
     `away` holds the distance from the pivot to each vertex, and `back` the distance from each
     vertex to the pivot. Both are arrays on the device with dtype INT64 or FP64.
@@ -109,12 +109,12 @@ def distances(pivot: int, away: Vector, back: Vector) -> Distances:
 
 
 def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
-    """Narrow the bounds with the distances that a search from a pivot p has found.
+    """Narrow the bounds by means of the distances from a pivot p and to p.
 
     By the triangle inequality, the eccentricity of each vertex v is at least d(v, p), at least
     e(p) - d(p, v), and at most d(v, p) + e(p), where e(p) is the eccentricity of the pivot. For
     each vertex, the result contains the tighter of these new bounds and the bounds in `before`.
-    `error` is the relative error of the distances, by which the new bounds are widened.
+    `error` is the maximum relative error of the distances; the new bounds allow for this error.
     """
     pivot, away, back = search
     e = search.eccentricity
@@ -129,7 +129,7 @@ def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
 
 
 def replace(bounds: Bounds, chosen: np.ndarray, e: Vector) -> Bounds:
-    """Return new bounds, in which both bounds of each chosen vertex v are its eccentricity e(v).
+    """Return new bounds: for each chosen vertex v, both bounds are the eccentricity e(v).
 
     All other vertices keep their old bounds.
     """
@@ -139,13 +139,15 @@ def replace(bounds: Bounds, chosen: np.ndarray, e: Vector) -> Bounds:
 
 
 def choose(which: Next, bounds: Bounds, flags: Array, search: Distances, searched: set[int]) -> int:
-    """Return the vertex from which to search next.
+    """Return the vertex from which to search next, chosen by the rule `which`.
 
-    If `which` is "highest", return the flagged vertex with the highest upper bound. If `which` is
-    "lowest", return the flagged vertex with the lowest lower bound. If `which` is "farthest",
-    return the vertex farthest from the last pivot, or apply the rule for "lowest" if a search from
-    that vertex has already run. A search from a vertex with a low eccentricity lowers the upper
-    bounds; a search from a remote vertex raises the lower bounds.
+    - "highest": the flagged vertex with the highest upper bound.
+    - "lowest": the flagged vertex with the lowest lower bound.
+    - "farthest": the vertex farthest from the last pivot. If a search from this vertex has already
+      run, choose as for "lowest".
+
+    A search from a vertex with a low eccentricity lowers the upper bounds. A search from a remote
+    vertex raises the lower bounds.
     """
     if which == "farthest":
         farthest = int(search.away.argmax())

@@ -35,10 +35,10 @@ class Fixpoint(NamedTuple, Generic[Values, Parents]):
 
     Attributes:
         values: the least solution y of ``y = x ⊕ yA``. It is a Vector if the argument x of
-            `closure` is a Vector, otherwise a Matrix of the shape of x. Its dtype is that of the
-            semiring.
-        parents: None, or with `parents=True` a Vector or Matrix of dtype INT32 with the pattern of
-            `values`.
+            `closure` is a Vector, otherwise a Matrix with the same shape as x. The dtype of
+            `values` is the dtype of the semiring.
+        parents: with `parents=True`, a Vector or Matrix of dtype INT32 with the same pattern as
+            `values`; otherwise None.
     """
 
     values: Values
@@ -96,35 +96,35 @@ def closure(
 ) -> Fixpoint[Any, Any]:
     """``x⟨m⟩ = x ⊕ xA ⊕ xA² ...``: the least solution y of ``y = x ⊕ yA``.
 
-    Run a whole traversal as one operation. ⊕ must pick one of its operands: min or max, or lor or
-    land on BOOL.
+    Run a whole traversal as one operation. ⊕ must always return one of its operands, as min and
+    max do, and lor and land on BOOL.
 
     Args:
-        x: a Vector of starting values, of size n; or a Matrix with n columns, each row of which is
-            a separate vector of starting values.
-        A: the Matrix to multiply by, of shape (n, n), or an expression that computes one. An edge
-            u -> v is the entry A(u, v).
+        x: a Vector of n starting values, or a Matrix with n columns. Each row of a Matrix is a
+            separate vector of starting values.
+        A: the Matrix to multiply by, or an expression that computes this Matrix. The shape is
+            (n, n). The entry A(u, v) is an edge u -> v.
         semiring: a semiring, its name, or a typed semiring such as `semiring.min_plus["FP64"]`.
-        mask: a mask of size n. Vertices that it forbids are neither reached nor expanded. Entries
-            of x are an exception: even at forbidden vertices they are kept, and paths start there.
-        cutoff: the maximum number of products, so that only paths of at most `cutoff` edges count.
-            None sets no bound.
-        parents: whether to find parents as well.
+        mask: a mask of size n. Vertices that the mask forbids are neither reached nor expanded.
+            But entries of x are kept even at forbidden vertices, and paths start from them.
+        cutoff: the maximum number of products, and so the maximum number of edges of a path. None
+            means that there is no maximum.
+        parents: whether to return parents as well.
         limit: the former name of `cutoff`; it will be removed in the next release.
 
     Returns:
-        Fixpoint: (values, parents). `values` has the dtype of the semiring. `parents` is None
-        unless `parents` is True; then parents(v) is one of the vertices from which v got its value,
-        or v itself for an entry of x that kept its value.
+        Fixpoint: (values, parents). `values` has the dtype of the semiring. Without
+        `parents=True`, `parents` is None. Otherwise, parents(v) is a vertex u such that the edge
+        u -> v gave v its value. If v keeps its value from x, parents(v) is v.
 
     Raises:
         TypeError: If an argument has a wrong type.
         DimensionMismatch: If A is not square, or if the sizes of x, A and the mask differ.
         DeviceMismatch: If x, A and the mask are not on one device.
-        DomainMismatch: If products of the semiring do not have the dtype of its left operand, so
-            that they cannot be multiplied by A again.
-        InvalidValue: If ⊕ does not pick one of its operands, if a cycle improves the values
-            without end, or if `cutoff` is below 0.
+        DomainMismatch: If products do not have the dtype of the left operand of ⊗. (Products are
+            multiplied by A again.)
+        InvalidValue: If ⊕ does not always return one of its operands, if values keep improving
+            around a cycle, or if `cutoff` is below 0.
         OverflowError: If an integer does not fit into the dtype.
 
     Examples:
@@ -163,9 +163,9 @@ def solve(
     is within `delta` of the best value that is still to be multiplied. By default the backend
     chooses `delta`.
 
-    The evaluation may end early if the caller does not need all values. If `target` is given, only
-    the value of this vertex is needed. If `most` is given, only the values that are no worse than
-    `most` are needed. All other values may then be missing, or worse than in the full result.
+    With `target` or `most`, the evaluation may end early. `target` is a vertex, and only its value
+    needs to be correct. With `most`, only the values that are no worse than `most` need to be
+    correct. All other values may be missing, or worse than in the full result.
     """
     x, A = _noun("x", x), _noun("A", A)
     if A.ndim != 2:
@@ -233,10 +233,10 @@ _OF_TRUTH = ("land", "lor", "lxor", "lxnor")
 
 
 def _choose_types(semiring: Any, x: DataType, a: DataType) -> TypedSemiring:
-    """Return the semiring with types for operands of the dtypes `x` and `a`.
+    """Return the typed semiring for a vector of dtype `x` and a matrix of dtype `a`.
 
-    The results of the semiring must have the type of its left operand, because the results of a
-    round are the left operands of the next round.
+    A product must have the same dtype as the left operand of ⊗, because the results of a round are
+    the left operands of the next round.
     """
     op = semiring_of(semiring, x, a)
     dtype = op.return_type

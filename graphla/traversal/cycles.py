@@ -1,8 +1,8 @@
-"""Find out whether a closure never ends because each turn around a cycle improves its values.
+"""Detect closures that never end because values improve in each turn around a cycle.
 
-If the parents of improved entries form a forest, no cycle improves. The converse does not hold:
-under min.min, for example, a cycle may improve once and then stop. So each cycle of parents is
-tested by following its edges several times.
+If the parents of the improved entries form a forest, there is no such cycle. But a cycle of parents
+does not prove that values improve forever: under min.min, for example, they may improve in one turn
+only. So each cycle of parents is tested by following its edges several times.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ TURNS = 1000
 If each of these turns improves the values on the cycle, we assume that every further turn does.
 """
 STEPS = 50_000
-"""Maximum number of edges that the test of a cycle follows. So the test of a long cycle makes fewer
-turns, but up to 3 turns are always allowed."""
+"""Maximum number of edges that the test of one cycle follows. It limits the number of turns around
+a long cycle, but not below 3 turns."""
 CYCLES = 32
 ROUNDED = 2
 """Determines when a closure fails because a cycle improves values only by rounding errors.
@@ -37,11 +37,10 @@ the first check for endless cycles. After that, the closure raises an error.
 
 
 class EndlessCycle(InvalidValue):
-    """The closure does not end, because each turn around a cycle improves the values on it.
+    """The closure does not end, because values improve in each turn around a cycle.
 
-    `cycle` lists the vertices of the cycle. `is_rounded` is True if the values improve only by
-    rounding: with exact sums of the weights no value would improve, but with rounded sums the
-    values do.
+    `cycle` lists the vertices of the cycle. `is_rounded` is True if the values improve only because
+    the sums of the weights are rounded. With exact sums, no value on the cycle would improve.
     """
 
     def __init__(self, message: str, cycle: list[int], *, is_rounded: bool = False):
@@ -66,9 +65,9 @@ def endless(closed: ClosureResult, out: Csr, op: TypedSemiring, device: str) -> 
 
 
 def rounded_cycle(closed: ClosureResult, op: TypedSemiring, device: str) -> list[int] | None:
-    """Return a cycle of parents, or None if there is none.
+    """Return a cycle of parents if rounded sums may have caused it, otherwise None.
 
-    If ⊗ is not floating-point addition, nothing is rounded, so the result is None.
+    If ⊗ is not floating-point addition, no sum is rounded, so the result is None.
     """
     if op.binaryop.name != "plus" or not op.return_type.is_float:
         return None
@@ -110,8 +109,8 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
     add = op.monoid.monoid
     if op.binaryop.op is binary.plus and (add is monoid.min or add is monoid.max):
         # Compare the exact sum of the weights with 0. With rounded sums, a turn around this cycle
-        # alone might change no value, and the cycle would be missed, although this and other cycles
-        # together improve values forever.
+        # alone may change no value, although turns around this and other cycles together improve
+        # values forever.
         whole, better = np.concatenate(weights), -1 if add is monoid.min else 1
         if op.return_type.kind in "iu":
             return better * sum(map(int, whole)) > 0

@@ -1,10 +1,9 @@
 """The definition of a closure: a loop of masked products of matrices and vectors.
 
 Property tests compare the evaluation (`graphla.traversal.closure`) with this definition. The loop
-is also used if the backend has no kernel or compiled loop for the operators. ⊗ may be any operator.
-Each round multiplies only the entries that the previous round changed. This gives the same x,
-because ⊕ is idempotent: the terms of all other entries are already in x, and adding them again
-changes nothing.
+also evaluates closures that the kernels and loops of the backends do not support. ⊗ may be any
+operator. Each round multiplies only the entries that the previous round changed. The terms of all
+other entries are already in x. Adding these terms again would not change x, as ⊕ is idempotent.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ def closure(
 ) -> Fixpoint:
     """x⟨m⟩ = x ⊕ xA, until nothing changes or `limit` products have run.
 
-    Each round reads x and writes x'. After k rounds, x combines the paths with at most k edges. An
-    entry that still has its initial value is its own parent. The parent of any other entry v is the
-    smallest k for which x(k) ⊗ A(k, v) equals the value of v.
+    Each round computes a new vector from x. After r rounds, x combines the paths with at most r
+    edges. The parent of a vertex v that keeps its initial value is v. When a round changes x(v),
+    the parent of v becomes the smallest k for which x(k) ⊗ A(k, v) equals the new value.
     """
     x = x.dup(op.return_type)
     parent = indexunary.index(x).new() if parents else None
@@ -78,9 +77,9 @@ def _product(
 ) -> tuple[Vector, Vector | None]:
     """t⟨m⟩ = x ⊕.⊗ A, without the terms that overflow the dtype.
 
-    The operator `fits_not` is true for terms that overflow. Also return a vector with an entry at
-    each index where a term overflows. If no term can overflow, `fits_not` is None, and so is this
-    vector.
+    Also return a vector with an entry at each index where a term overflows. The operator `fits_not`
+    is true for terms that overflow. If no term can overflow, `fits_not` and the second result are
+    None.
     """
     if fits_not is None:
         return op(x @ A).new(mask=mask), None

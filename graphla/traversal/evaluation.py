@@ -1,16 +1,16 @@
 """Compute the least solution of x = x ⊕ xA in the fastest way that the laws of ⊕ and ⊗ allow.
 
-1. If all starting values are equal, A is iso-valued and ⊗ never improves a value, then paths with
-   fewer edges give better values. A breadth-first search computes levels, and a table maps levels
-   to values.
-2. Otherwise, if ⊗ distributes over ⊕ and the number of rounds is not limited, entries that have
-   improved are multiplied in any order. If, in addition, ⊗ never improves a value and ⊕ is min or
-   max, near entries are multiplied before far ones.
-3. In all other cases, entries are multiplied in rounds. Each round reads its values from one buffer
-   and writes new values to another.
+1. A breadth-first search computes levels, and a table maps each level to a value. This method is
+   used if all starting values are equal, A is iso-valued, and ⊗ never improves a value. Paths with
+   fewer edges then give better values.
+2. Otherwise, if ⊗ distributes over ⊕ and the number of rounds is not limited, improved entries are
+   multiplied in any order. If, in addition, ⊗ never improves a value and ⊕ is min or max, near
+   entries are multiplied before far entries.
+3. In all other cases, entries are multiplied in rounds. Each round reads values from one buffer and
+   writes new values to another buffer.
 
-If an integer product overflows, it is omitted. If ⊗ never improves a value, this matters only for a
-vertex without any other path: the vertex is reachable, but has no value in the end.
+Integer products that overflow are omitted. If ⊗ never improves a value, an omission changes the
+result only if a reachable vertex has no other path, so that this vertex gets no value.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def is_iso_valued(task: Task) -> bool:
 def _by_search(task: Task, start: Any) -> ClosureResult:
     """Run a breadth-first search, and map the level of each vertex to its value.
 
-    v(d) is the value at level d: v(0) is the starting value, and v(d + 1) = v(d) ⊗ a, where a is
-    the common value of A's entries.
+    The value at level d is v(d), where v(0) is the starting value and v(d + 1) = v(d) ⊗ a. Here a
+    is the common value of all entries of A.
     """
     op, a, do = task.op, task.a, task.do
     weight = weight_of(task)
@@ -148,9 +148,9 @@ def weight_of(task: Task) -> np.ndarray:
 def values_by_level(
     op: TypedSemiring, start: Any, weight: np.ndarray, depth: int
 ) -> tuple[np.ndarray, int]:
-    """Return the values at the levels 0 to depth, and how many of them do not overflow.
+    """Return the values at the levels 0 to `depth`, and the number of levels before an overflow.
 
-    The value at level 0 is `start`, and each further value is the previous one ⊗ weight.
+    The values are v(0) = start and v(d + 1) = v(d) ⊗ weight.
     """
     dtype = op.return_type.np_type
     ufunc = simple_ufunc(op.binaryop.expression, ("x", "y"))
@@ -203,10 +203,11 @@ def _solve(task: Task, way: Evaluation) -> ClosureResult:
 
 
 def _merge_parents(task: Task, before: Any, after: Any) -> Any:
-    """Return the parents of all vertices after the last run of the closure.
+    """Return the parents of all vertices after one more run of the closure.
 
-    `before` and `after` hold parents before and after this run. A vertex whose value did not
-    improve in the run is its own parent in `after`, and keeps its parent from `before`.
+    `before` holds the parents before this run, and `after` holds the parents that the run returned.
+    If the run did not improve the value of a vertex v, then after[v] = v, and the result for v is
+    before[v].
     """
     if before is None:
         return after
@@ -242,8 +243,9 @@ def _run(task: Task, way: Evaluation, turns: int) -> ClosureResult:
 def _by_products(task: Task, turns: int) -> ClosureResult:
     """Compute the closure with matrix products, as its definition states.
 
-    This is slower than the backend's loop. This function serves the cases that the loop does not
-    support: positional operators, a forced pull direction, and deterministic parents on a GPU.
+    This method is slower than the kernel or loop of the backend. It is used only where the kernel
+    and the loop cannot be used: for positional operators, for a forced pull direction, and for
+    deterministic parents on a GPU.
     """
     limit = turns if task.limit is None else task.limit
     x, a = Vector._of(task.x), Matrix._of(task.a)

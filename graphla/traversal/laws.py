@@ -1,11 +1,11 @@
-"""Choose how to evaluate a closure, by the laws that the semiring obeys on the operands' range.
+"""Choose how to evaluate a closure, by the laws that the semiring obeys for the given operands.
 
-Let x ⊕ y always be x or y. Then
+In every closure, x ⊕ y is always x or y. Two further laws matter:
 
-- if (x ⊕ y) ⊗ a = (x ⊗ a) ⊕ (y ⊗ a), entries can be improved in any order, and converge to the
-  least fixpoint; otherwise the fixpoint is defined by running the rounds in order;
-- if also 1 ⊕ a = 1 for every value a of A, where 1 is the unit of ⊗, then x ⊕ (x ⊗ a) = x. So ⊗
-  never improves a value, the best pending entry is final, and no cycle improves forever.
+- If (x ⊕ y) ⊗ a = (x ⊗ a) ⊕ (y ⊗ a), entries can be improved in any order, and converge to the
+  least fixpoint. Otherwise the result is defined by running the rounds in order.
+- Let 1 be the unit of ⊗. If, in addition, 1 ⊕ a = 1 for every value a of A, then x ⊕ (x ⊗ a) = x.
+  So ⊗ never improves a value, the best pending entry is final, and no cycle improves forever.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ROUNDS = Evaluation("rounds", False)
 def evaluation(op: TypedSemiring, a: MatrixStore, low: Any, high: Any) -> Evaluation:
     """Choose how to compute a closure for the matrix `a`, which must have at least one entry.
 
-    `low` and `high` are the minimum and the maximum of the initial values of the vector.
+    `low` and `high` are the minimum and the maximum of the initial values.
     """
     least, greatest = a.extent(op.type2) if op.binaryop.reads_y else (low, high)
     return _choose(op, *(np.asarray(x).item() for x in (low, high, least, greatest)))
@@ -112,7 +112,7 @@ def _lie(domain: laws.Domain, dtype: DataType, values: tuple[Any, ...]) -> bool:
 def check_sum(monoid: TypedMonoid) -> None:
     """Raise an error if closures are not defined for this monoid.
 
-    With the monoid as ⊕, x ⊕ y must always be x or y, and x = x ⊕ xA must have a least solution.
+    Let ⊕ be the monoid. x ⊕ y must always be x or y, and x = x ⊕ xA must have a least solution.
     """
     if monoid.is_any:
         raise InvalidValue(

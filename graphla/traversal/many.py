@@ -1,4 +1,4 @@
-"""Breadth-first searches from many start vertices: which vertices they reach, and at which levels.
+"""Run breadth-first searches from many start vertices, and return the levels that they find.
 
 The backends run many searches in one launch or loop, with one bit per search (`multi_source_bfs`).
 They read a matrix in CSR and CSC; the CSC is built only if there are enough searches.
@@ -53,8 +53,8 @@ def levels(
 ) -> Array:
     """L(i, v) = the number of edges on a shortest path from starts[i] to v.
 
-    Return L as an array on the device, in which the levels of each vertex are contiguous. If v is
-    not reached, L(i, v) is -1, or 255 if the dtype is uint8.
+    Return L as an array on the device, in which the levels of each vertex v are contiguous. If no
+    path leads from starts[i] to v, L(i, v) is -1, or 255 if the dtype is uint8.
     """
     wanted = lookup_dtype(dtype).np_type
 
@@ -79,7 +79,7 @@ def levels(
 
 
 def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
-    """Run a search from each start vertex, and return statistics of the levels that it finds.
+    """Run a search from each start vertex, and return statistics of the levels of each search.
 
     The result has three arrays with one element per search: the number of vertices reached, the sum
     of their levels, and the maximum level. `description` is the text of the progress bar.
@@ -93,8 +93,9 @@ def sum_reciprocals(
 ) -> np.ndarray:
     """Return sums of 1 / d(i, v), where d(i, v) is the distance from start i to end v.
 
-    With axis 1, the result has a sum over all ends v for each start i. With axis 0, it has a sum
-    over all starts i for each end v. Pairs with i = v, and ends that are not reached, add nothing.
+    With axis 1, the result contains, for each start i, the sum over all ends v. With axis 0, it
+    contains, for each end v, the sum over all starts i. A pair (i, v) adds nothing if i = v, or if
+    no path leads from i to v.
     `description` is the text of the progress bar.
     """
     size = _batch_size(A.nrows, current(TUNING).sums)

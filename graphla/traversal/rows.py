@@ -1,8 +1,9 @@
-"""The closure of a Matrix, which consists of the closures of its rows.
+"""Compute the closure of a Matrix X: row i of the result is the closure of row i of X.
 
-If each row has at most one entry, and paths with fewer edges give better values (see `evaluation`),
-the closures are computed by breadth-first searches, which run for all rows together. A table then
-maps the level of each vertex to its value. Otherwise the rows are processed one after another.
+If X has at most one entry per row, and paths with fewer edges give better values (see
+`evaluation`), the backend runs breadth-first searches for all rows together. A table then maps the
+level of each vertex to its value. For distances (min.plus), the backend may have one loop for all
+rows. Otherwise the closures of the rows are computed one after another.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphla.backends import Level, MultiSearch, backend
+from graphla.backends.values import are_all
 from graphla.formats import Array, BitmapVector, Csr, SparseVector, is_iso
 from graphla.operations.accelerate.searches import lower
 from graphla.operations.entrywise import cast
@@ -38,7 +40,7 @@ from semirings.structures import TypedSemiring
 
 
 class _Row(NamedTuple):
-    """The entries of one row of the result, and their parents if they are requested."""
+    """The entries of one row of the result, and the parents if parents are requested."""
 
     indices: Array
     values: Array
@@ -83,11 +85,11 @@ def closure_of_rows(
 def _is_search(task: Task, starts: Csr) -> bool:
     """Return whether breadth-first searches can compute the closures of all rows.
 
-    They can if each row has at most one entry, all these entries are equal, all entries of A are
-    equal, and ⊗ never improves a value: paths with fewer edges then give better values.
+    This is the case if X has at most one entry per row, all entries of X are equal, all entries of
+    A are equal, and ⊗ never improves a value. Paths with fewer edges then give better values.
     """
     op, do = task.op, task.do
-    has_one = bool((starts.indptr[1:] - starts.indptr[:-1] <= 1).all())
+    has_one = are_all(starts.indptr[1:] - starts.indptr[:-1] <= 1)
     if not has_one or op.is_positional or not task.a.nvals or not is_iso_valued(task):
         return False
     dtype, values = op.return_type, starts.values
@@ -102,10 +104,10 @@ def _is_search(task: Task, starts: Csr) -> bool:
 
 
 def _search_rows(task: Task, starts: Csr) -> Matrix:
-    """Search from the entries of all rows, and map the level of each vertex to its value.
+    """Run a search for each entry of X, and map the level of each vertex to its value.
 
-    The value v(0) at level 0 is the value of the entries, which are all equal. The next values are
-    v(d + 1) = v(d) ⊗ a, where a is the value of the edges.
+    The value at level d is v(d), where v(0) is the common value of all entries of X, and
+    v(d + 1) = v(d) ⊗ a. Here a is the common value of all entries of A.
     """
     op, do, a = task.op, task.do, task.a
     rows = (starts.indptr[1:] > starts.indptr[:-1]).nonzero()[0]
@@ -155,10 +157,11 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
 
 
 def _find_distances(task: Task, starts: MatrixStore) -> MatrixStore | None:
-    """Return the closure of all rows, computed by one loop of the backend; the semiring is min.+.
+    """Return the closures of all rows under min.plus, computed by one loop of the backend.
 
-    Return None if the semiring or a dtype is not supported, if there is a mask, a limit, a recorder
-    or a negative value, if a sum might overflow, or if the backend has no loop.
+    Return None if the semiring is not min.plus or its dtypes differ; if there is a mask, a limit, a
+    recorder, a negative value or a forced pull; if a sum might overflow; or if the backend has no
+    such loop.
     """
     op, a = task.op, task.a
     is_plain = task.mask is None and task.limit is None and forced_direction() != "pull"

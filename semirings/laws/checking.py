@@ -62,7 +62,8 @@ _DOMAINS = {
 class Finding:
     """The result of checking one law on one dtype.
 
-    It states on which domain the law holds, and the smallest operands that violate the law.
+    `domain` is the set of operands for which the law holds. `counterexample` contains the smallest
+    operands that were found to violate the law.
     """
 
     thing: str
@@ -96,11 +97,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of `check`, with one finding per law and dtype; `str` formats it as text.
+    """The result of `check`: one finding per law and dtype. `str(report)` lists them as text.
 
     Attributes:
         thing: the name of the operator, monoid or semiring.
-        findings: the findings, both of broken and of valid laws.
+        findings: one Finding per law and dtype, whether the law holds or not.
     """
 
     thing: str
@@ -150,17 +151,19 @@ def check(
 ) -> Report:
     """Check the laws of an operator, monoid or semiring, and report the smallest counterexamples.
 
-    A built-in object must obey its declared laws. Any other monoid must be commutative and
-    associative, and its identity and terminal value must obey their laws. In any other semiring,
-    ⊗ must also distribute over ⊕. The remaining laws are tested and reported too. The test values
-    are simple values, extreme values and random values.
+    A built-in object must obey its declared laws. A monoid defined by a user must be commutative
+    and associative, its identity and terminal value must be correct, and ⊕ must be idempotent if
+    `is_idempotent` is set. In a semiring defined by a user, ⊗ must also distribute over ⊕. All
+    other laws are tested and reported, too. The operands of the tests are simple values, extreme
+    values and random values.
 
     Args:
         thing: a binary operator, monoid or semiring, typed or not, or its name.
-        dtype: the dtype; by default, all dtypes of `thing`.
+        dtype: the dtype of the operands; by default, every dtype for which the results have the
+            same dtype.
         laws: the names of the laws that must hold, instead of the laws described above.
-        domain: the domain on which each law is tested; by default, several domains are tested, and
-            the widest one on which the law holds is reported.
+        domain: the domain on which each law is tested. By default, several domains are tested, and
+            the report names the widest domain on which the law holds.
         seed: the seed of the random values.
 
     Returns:

@@ -163,8 +163,8 @@ _SEMIRINGS = (
     Rule(_ANNIHILATOR, "times", "lor pair", "iuf", EVERYWHERE),
 )
 
-# Candidate counterexamples, by the number of operands of the law. If the tables do not list a law
-# for a built-in object, at least one of these candidates is a counterexample to the law.
+# Candidate counterexamples, for laws with one, two and three operands. If the tables above do not
+# list a law for a built-in object, at least one of the candidates violates the law.
 _WITNESSES: dict[int, tuple[tuple[Any, ...], ...]] = {
     1: ((1,), (2,), (0,), (-1,), (MAX,), (NAN,)),
     2: ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3)),
@@ -173,10 +173,10 @@ _WITNESSES: dict[int, tuple[tuple[Any, ...], ...]] = {
 
 
 def declared(thing: Any, dtype: Any = None) -> tuple[Law, ...]:
-    """Return the declared laws of a built-in operator, monoid or semiring at a dtype.
+    """Return the declared laws of a built-in operator, monoid or semiring on a dtype.
 
-    Laws that do not hold are included, with a counterexample. Objects defined by users have no
-    declared laws. Operators whose results and operands differ in dtype have none either.
+    The result also contains laws that do not hold, with a counterexample. There are no declared
+    laws for objects defined by users, and none for operators that change the dtype.
 
     >>> from semirings import laws, semiring
     >>> print(*laws.declared(semiring.min_plus, "INT64"), sep="\\n")
@@ -196,8 +196,8 @@ def law(thing: Any, name: LawName, dtype: Any = None) -> Law | None:
 def holds(thing: Any, name: str, dtype: Any = None, *, on: Domain = EVERYWHERE) -> bool:
     """Return whether a law is declared to hold for all operands in the domain `on`.
 
-    `distributive` and `annihilator` mean both the left and the right law. A semiring also has the
-    laws of its monoid. The first call caches its result in a dictionary.
+    The name "distributive" or "annihilator" stands for two laws, the left and the right one. The
+    laws of a semiring include the laws of its monoid. Results are cached.
 
     >>> from semirings import laws, semiring
     >>> laws.holds(semiring.min_plus, "distributive", "FP64")

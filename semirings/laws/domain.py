@@ -18,13 +18,14 @@ Agreement = Literal["exact", "rounding", "choice"]
 class Domain:
     """The set of operands for which a law holds: all x with low <= x <= high.
 
-    If `gap` is positive, nonzero operands with |x| < gap do not belong to the set. If `nan` is
-    true, NaN belongs to it.
+    If `gap` is positive, the set contains no operands with 0 < |x| < gap. If `nan` is true, the set
+    also contains NaN.
 
-    `agreement` states how the two sides of the law agree on this set. "exact": they are equal,
-    where NaN equals NaN, and -0.0 equals 0.0. "rounding": they differ by at most the rounding
-    errors of a few operations. "choice": each side is one of the operands, and the two sides may
-    differ, as for the operator `any`.
+    `agreement` states how the two sides of the law agree on this set:
+    - "exact": the sides are equal. NaN counts as equal to NaN, and -0.0 as equal to 0.0.
+    - "rounding": the sides differ by at most the rounding errors of a few operations.
+    - "choice": each side is one of the operands, but not necessarily the same operand. The laws of
+      `any` hold only in this sense.
     """
 
     name: str

@@ -52,7 +52,7 @@ class Algebra:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A law as a formula, and as a function that returns its two sides, which must agree."""
+    """A law, given by its formula and by a function that computes the two sides of the formula."""
 
     formula: str
     arity: int
@@ -171,8 +171,8 @@ def broken(
 ) -> np.ndarray:
     """Return, for each combination of operands, whether it breaks the law.
 
-    `agreement` states what is required of the two sides of the law: that they are equal, that they
-    are equal up to rounding, or merely that each side is one of the operands.
+    `agreement` states what the law requires of its two sides. "exact": they are equal. "rounding":
+    they are equal up to rounding. "choice": each of them is one of the operands.
     """
     statement = STATEMENTS[name]
     left, right = statement.sides(a, *operands)

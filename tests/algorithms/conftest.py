@@ -14,10 +14,10 @@ ENGINES = ["cuda"] if DEVICE == "cuda" else ["numpy", "compiled"]
 
 @pytest.fixture(scope="module", params=ENGINES, autouse=True)
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """On the CPU, run each test module with NumPy alone and with compiled loops; on CUDA, once.
+    """Run each test module twice on the CPU (NumPy alone, compiled loops), and once on CUDA.
 
-    With NumPy alone, no graph counts as small, so that tiny graphs are not computed with dense
-    arrays. With compiled loops, tiny graphs may be computed with dense arrays.
+    In the run with NumPy alone, no graph counts as small. So only the run with compiled loops may
+    use the dense arrays with which algorithms process tiny graphs.
     """
     if request.param == "compiled":
         pytest.importorskip("numba")

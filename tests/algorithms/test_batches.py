@@ -85,8 +85,8 @@ def test_the_progress_steps_add_up_to_the_total_and_the_results_do_not_depend_on
     with using(tuning), using(many.ManyTuning(table=1, sums=1)):
         found = dense(CALLS[name](graph))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    # If the device has no compiled loop for this algorithm, the attempt to use one creates a
-    # progress bar and stops. So only the last bar belongs to the actual computation.
+    # If the device has no compiled loop for this algorithm, a first attempt creates a progress
+    # bar and then stops. So only the last progress bar belongs to the actual computation.
     bar = bars[-1]
     assert bar.description == name.split(",")[0].removesuffix(" of edges")
     assert sum(bar.counts) == bar.total == graph.nrows
@@ -95,8 +95,8 @@ def test_the_progress_steps_add_up_to_the_total_and_the_results_do_not_depend_on
 
 @pytest.mark.cpu
 def test_the_last_batch_is_at_least_as_large_as_the_others(graph: gl.Matrix) -> None:
-    # If the last batch were much smaller than the others, it might be too small to run in compiled
-    # code as the other batches do.
+    # A last batch much smaller than the other batches might be below the size from which batches
+    # run in compiled code.
     expected = algo.betweenness(graph)
     threshold = 20 * graph.nvals
     tuning = batches.BatchSizeTuning(most=21)

@@ -28,7 +28,7 @@ weighted = graphs(weights=st.sampled_from([1.0, 0.5, 3.0, -2.0, 7.25]), dtype="F
 
 
 def some_of(data, graph):
-    """Draw None, a set of vertices, or a list of vertices that may be empty or have duplicates."""
+    """Draw None, a set of vertices, or a list of vertices, possibly empty or with duplicates."""
     vertex = st.integers(0, graph.n - 1)
     return data.draw(st.none() | st.sets(vertex) | st.lists(vertex, max_size=5))
 

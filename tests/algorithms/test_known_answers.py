@@ -208,7 +208,7 @@ def ldbc_clustering(A: gl.Matrix) -> np.ndarray:
 def ldbc_pagerank(G: gl.Graph, rounds: int) -> dict[int, float]:
     """Return the ranks after `rounds` rounds of PageRank, starting from 1/n at each vertex.
 
-    The rounds are those of the definition, which do not use new ranks in the same round.
+    Each round computes all new ranks from the ranks of the previous round, as in the definition.
     """
     rank: Any = dict.fromkeys(G.labels, 1 / len(G))
     with gl.config.set(deterministic=True):

@@ -53,9 +53,10 @@ def propagate_in_blocks(
 ) -> list[int]:
     """Return the labels after `count` rounds.
 
-    The vertices form blocks of equal size. In each round, about half of the blocks are chosen, and
-    their labels are updated before those of the other blocks. Each block updates its labels one
-    after another, and reads the labels of all other blocks as they were before.
+    The vertices form blocks of equal size. A round has two steps. The first step updates the labels
+    of about half of the blocks, chosen at random. The second step updates all other blocks. Within
+    a block, labels are updated one after another. The labels that are read from other blocks are
+    those from before the current step.
     """
     around = neighbors(graph, weight)
     bits = ((graph.n - 1) // blocks).bit_length()

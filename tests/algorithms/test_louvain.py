@@ -109,8 +109,8 @@ class Exact:
     def modularity(self, community):
         """Q = Σ A(i, j)/m - resolution·out(i)·into(j)/m², over pairs i, j in the same community.
 
-        Here m is the sum of all A(i, j). The weights of the edges out of i add up to out(i), and
-        those into j to into(j).
+        Here m is the sum of all A(i, j), out(i) is the sum of the weights of the edges out of i,
+        and into(j) is the sum of the weights of the edges into j.
         """
         pairs = [(i, j) for i, c in enumerate(community) for j, d in enumerate(community) if c == d]
         inside = sum(self.weight[i][j] for i, j in pairs)

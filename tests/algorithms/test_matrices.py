@@ -70,8 +70,8 @@ def test_directed_laplacian_matrices_equal_those_of_networkx(graph, weight, walk
         with pytest.raises(gl.exceptions.InvalidValue, match="is not strongly connected"):
             directed_laplacian_matrix(A, weight, walk)
         return
-    # NetworkX's eigenvalue solver needs at least three vertices. For the walk "random", only one
-    # eigenvalue may have the largest absolute value, so the graph must be aperiodic.
+    # NetworkX's eigenvalue solver needs at least three vertices. For the walk "random", the
+    # eigenvalue with the largest absolute value must be unique, so the graph must be aperiodic.
     assume(graph.n > 2 and (walk != "random" or nx.is_aperiodic(G)))
     for ours, theirs in (
         (directed_laplacian_matrix, nx.directed_laplacian_matrix),

@@ -233,8 +233,8 @@ def test_the_search_for_a_negative_cycle_ends_although_rounded_lengths_keep_decr
 def nearly_balanced(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], int]]:
     """Draw a directed graph in which the weights of most cycles add up to 0 or nearly 0.
 
-    Each vertex has a random height. The weight of an edge, in tenths, is the difference between the
-    heights of its two vertices, but some weights are one tenth larger or smaller.
+    Each vertex has a random height. The weight of an edge u -> v, in tenths, is height(v) -
+    height(u). Some weights are then changed by one tenth.
     """
     n = draw(st.integers(2, 7))
     heights = draw(st.lists(st.integers(0, 30), min_size=n, max_size=n))

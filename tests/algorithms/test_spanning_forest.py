@@ -19,7 +19,8 @@ real = graphs(undirected=True, weights=halves, dtype="FP64")
 def kruskal(graph: Edges, maximum: bool, weigh: bool) -> dict[tuple[int, int], float]:
     """Return the edges (i, j) with i < j that Kruskal's algorithm chooses, and their weights.
 
-    The algorithm considers the edges in the order of their weights; ties are ordered by i, then j.
+    The algorithm processes the edges in order of weight. Edges of equal weight are ordered by
+    (i, j).
     """
     part = list(range(graph.n))
     sign = (-1 if maximum else 1) if weigh else 0
@@ -33,9 +34,7 @@ def kruskal(graph: Edges, maximum: bool, weigh: bool) -> dict[tuple[int, int], f
 
 
 @given(undirected | real, st.booleans(), st.booleans())
-def test_a_spanning_forest_has_the_edges_that_the_algorithm_of_kruskal_chooses(
-    graph, maximum, weigh
-):
+def test_a_spanning_forest_has_the_edges_that_kruskals_algorithm_chooses(graph, maximum, weigh):
     A = graph.matrix()
     F = spanning_forest(A, "weight" if weigh else None, maximum=maximum)
     expected = kruskal(graph, maximum, weigh)

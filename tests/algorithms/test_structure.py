@@ -221,9 +221,9 @@ def test_the_triadic_census_matches_networkx(graph):
 def test_constraint_and_effective_size_match_networkx(graph, data):
     A, G = graph.matrix(), graph.networkx()
     nodes = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=5))
-    # Without `nodes`, NetworkX 3.6 divides the weight of an edge by the maximum over the edges of
-    # the wrong vertex. With `nodes`, it returns NaN for vertices without out-edges, and for
-    # undirected graphs it counts self-loops twice.
+    # The function effective_size of NetworkX 3.6 has three faults. Without `nodes`, it divides the
+    # weight of an edge by the largest weight at the wrong vertex. With `nodes`, it returns NaN for
+    # vertices without out-edges, and counts the self-loops of undirected graphs twice.
     sources = [v for v in G if set(G[v]) - {v}]
     for weight in (None, "weight"):
         expected = nx.constraint(G, weight=weight)

@@ -13,15 +13,14 @@ from graphs import Edges
 def verify_bfs(
     graph: Edges, source: Any, levels: Mapping[int, int], parents: Mapping[int, int]
 ) -> None:
-    """Verify levels and parents of a breadth-first search; any valid parents are accepted.
+    """Verify the levels and parents of a breadth-first search; all valid parents are accepted.
 
     The rules are those of Graph500, extended to several sources:
-    - A source has level 0 and is its own parent. Following the parents from any reached vertex
-      ends at a source.
-    - If u is the parent of a reached v that is not a source, there is an edge u -> v and
-      level(v) = level(u) + 1.
+    - A vertex has level 0 if and only if it is a source. Each source is its own parent.
+    - Let u be the parent of a vertex v that is not a source. Then there is an edge u -> v, and
+      level(v) = level(u) + 1. So following the parents from any reached vertex leads to a source.
     - If u is reached and there is an edge u -> v, then v is reached and level(v) <= level(u) + 1.
-    - The same vertices have levels and parents.
+    - A vertex has a level if and only if it has a parent.
     """
     sources = {source} if isinstance(source, int) else set(source)
     assert levels.keys() == parents.keys()
@@ -46,7 +45,8 @@ def verify_sssp(graph: Edges, source: int, distance: Mapping[int, Any]) -> None:
     - The source has distance 0.
     - If u is reached and there is an edge u -> v of weight w, then v is reached and
       d(v) <= d(u) + w.
-    - Each reached v has a path from the source whose edges all satisfy d(v) = d(u) + w.
+    - For each reached vertex, there is a path from the source on which each edge u -> v satisfies
+      d(v) = d(u) + w.
     """
     assert distance[source] == 0
     tight: dict[int, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Compile kernel instances with NVRTC, and read how many registers and bytes each instance uses.
+"""Compile kernel instances with NVRTC, and read their use of registers and memory.
 
 Run as a program (`make resources`), this module writes the limits of every kernel to
 resources.json. Pass file names such as `bfs.cu` to restrict it to the kernels in these files.

@@ -1,6 +1,7 @@
 """Choose a small set of test cases that contains every pair of values of any two parameters.
 
-A parameter is called a factor, and a test case a row. A row maps each factor to one of its values.
+In this module, a parameter is called a factor, and a test case is called a row. A row maps each
+factor to one of its values.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ def covering(
     """Return a list of valid rows that contains every pair of values that occurs in a valid row.
 
     A row maps each factor to one of its values. A pair consists of the values of two factors in the
-    same row. A row is valid if allows(row) is true. `allows` is also called with rows in which
-    factors are missing. In that case it must return false if no values of the missing factors make
-    the row valid.
+    same row. A row is valid if allows(row) is true. `allows` is also called with incomplete rows,
+    in which factors are missing. It must return false if no complete row with these values is
+    valid.
 
-    If two factors are both in `apart`, the list may lack pairs of their values. It still contains
-    each value of these factors that occurs in a valid row. The same arguments give the same list.
+    Pairs of two factors that are both in `apart` need not occur in the list. But each single value
+    that occurs in a valid row also occurs in the list. The same arguments give the same list.
     """
     factors = {name: list(values) for name, values in factors.items()}
     if len(factors) < 2:

@@ -1,7 +1,7 @@
 """List every kernel and the values of its template parameters, for the compile campaign.
 
-A row of a kernel selects an operator, a dtype, an architecture and a value for every other
-parameter. The value `own` of a parameter stands for the operator's own dtype.
+A row selects an instance of a kernel: an operator, a dtype, an architecture, and a value for each
+template parameter. The parameter value `own` stands for the dtype of the operator.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ SEMIRINGS = (
 )
 """Semirings, each with the product (mxv or vxm) for which it is compiled.
 
-Together they cover all kinds of ⊗, and all ways in which several threads apply ⊕ to one element: by
-a hardware atomic, by compare and swap, and by a plain store.
+Together they cover all kinds of ⊗, and all three ways in which several threads apply ⊕ to the same
+element: a hardware atomic, compare-and-swap, and a plain store.
 """
 
 NAMED = {
@@ -108,8 +108,8 @@ NAMED = {
 CLOSING = ("min_plus", "max_min", "min_first", "lor_land", "bor_band")
 """Semirings for closures.
 
-Together they cover each format in which the kernel stores the state of a vertex, with values that
-can overflow and with values that cannot.
+Together they cover each format in which the kernel stores the state of a vertex, both for values
+that can overflow and for values that cannot overflow.
 """
 
 MONOIDS = ("plus", "times", "min", "max", "any", "lor", "land", "lxnor", "bor", "band", "bxor")
@@ -120,10 +120,10 @@ UNARY = ("abs", "minv", "sqrt", "one", "positionj1", "bnot")
 INDEXUNARY = ("colindex", "diagindex", "valuegt")
 BOUND = ("minus", "pow", "secondi")
 SELECT = ("tril", "diag", "valuegt", "valuene", "rowle")
-"""The select operators for which kernels are compiled; the lists above are for other operators.
+"""Select operators for which kernels are compiled. Each list above is for another kind of operator.
 
-These operators are only a sample; test_compile.py compiles every operator for every dtype, in small
-kernels.
+The lists contain only a sample of the operators. test_compile.py compiles every operator for every
+dtype, in small kernels.
 """
 
 
@@ -206,9 +206,9 @@ OPERATORS = {
 }
 """The operators to compile, and the functions that return their specs.
 
-The keys are names of functions of `compilers.cuda_ops`. Each value is a pair: a tuple of operators,
-and a function that takes one of them and a dtype, and returns a *spec*. A spec is a tuple of the
-function of `cuda_ops` and its arguments. It determines the operators of the compiled kernel.
+Each key is the name of a function of `compilers.cuda_ops`. Each value is a pair: a tuple of
+operators, and a function that returns the *spec* for an operator and a dtype. A spec is a tuple of
+the function of `cuda_ops` and its arguments. It determines the operators of the compiled kernel.
 """
 
 
@@ -224,7 +224,7 @@ def _spec(operators: str, operator: Any, dtype: DataType | None) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A `__global__` template: its file, its kind of operator, and the domain of each parameter.
+    """A `__global__` template: its file, its kind of operators, and the values of each parameter.
 
     Hot kernels (`is_hot`) keep every value in registers on sm_90: they use no stack and no spills.
     """
@@ -289,9 +289,9 @@ class Kernel:
     def _with(self, base: Row, rest: Mapping[str, tuple[Any, ...]]) -> list[Row]:
         """Return rows that add values of the parameters in `rest` to the row `base`.
 
-        `base` selects an operator and a dtype. There is a row for each combination of values that
-        graphla itself might request. If there are more than MANY combinations, return fewer rows,
-        which cover all pairs of values.
+        `base` selects an operator and a dtype. The result has one row for each combination of
+        values that graphla itself might request. If there are more than MANY such combinations, the
+        result is a smaller list, which still contains every pair of values.
         """
         spec = self.spec(base)
 
@@ -306,19 +306,19 @@ class Kernel:
     def sample(self) -> list[Instance]:
         """Return a sample of the kernel's instances for the main architecture.
 
-        The sample contains every value of each factor, and each semiring in NAMED with each of its
-        dtypes. For the kernel `cast_values` it contains every pair of dtypes. It includes the
-        instances that the method `few` returns.
+        The sample contains every value of each factor, and each semiring in NAMED with each dtype
+        listed there. For the kernel `cast_values`, the sample contains every pair of dtypes. All
+        instances that the method `few` returns are in the sample.
         """
         return [self.instance(row) for row in self._sampled()]
 
     def few(self) -> list[Instance]:
         """Return the instances that `make test` compiles for the main architecture.
 
-        They are a subset of the sample. The subset contains every value of each template parameter,
-        a dtype of each width and kind and, if the kernel is hot, each semiring in NAMED. It need
-        not contain every operator, because test_compile.py also compiles each operator for each
-        dtype, in small kernels.
+        They are a subset of the sample. The subset contains every value of each template parameter
+        and a dtype of each `kind` (see `_with_kind`). If the kernel is hot, the subset contains
+        each semiring in NAMED. It may lack other operators, because test_compile.py also compiles
+        each operator for each dtype, in small kernels.
         """
         factors = {*self.parameters, "kind"}
         if self.is_hot and self.operators in ("matrix_vector", "matrix_matrix"):
@@ -404,8 +404,8 @@ class Instance:
 def _with_kind(row: Row) -> Row:
     """Return a copy of a kernel's row with an additional item `kind`, which describes the dtype.
 
-    The kind is a tuple: the width in bytes, whether it is a floating-point dtype, and whether it is
-    BOOL. A row that selects no dtype is returned unchanged.
+    `kind` is a tuple: the width of the dtype in bytes, whether the dtype is a floating-point dtype,
+    and whether the dtype is BOOL. A row without a dtype is returned unchanged.
     """
     if "dtype" not in row:
         return row
@@ -416,9 +416,9 @@ def _with_kind(row: Row) -> Row:
 def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
     """Return whether graphla itself would ever request a kernel with these parameter values.
 
-    In such a kernel an operand is marked as unread if and only if the semiring does not read it,
-    only the monoid `any` may stop after the first term of a row, and all offsets have the same
-    width.
+    This is the case under three conditions. An operand is marked as unread if and only if the
+    semiring does not read it. The kernel stops after the first term of a row if and only if the
+    monoid is `any`. All offsets have the same width.
     """
     ring = spec[1]
     reads_a, reads_u = ring.binaryop.reads_x, ring.binaryop.reads_y
@@ -452,8 +452,8 @@ def _lookup(name: str) -> DataType:
 def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
     """Return the template parameters of each kernel, as {(file, kernel): {parameter: kind}}.
 
-    They are read from the CUDA sources. The kind of a parameter is a word such as "class" or
-    "bool".
+    The function reads the CUDA sources. The kind of a parameter is the word before the parameter's
+    name, such as "class" or "bool".
     """
     bounds = r"(?:(?:__launch_bounds__|(?:BFS_IN_)?CLUSTERS?)\([^)]*\)\s+)*"
     pattern = re.compile(
@@ -538,8 +538,8 @@ HOT = {
 }
 """Kernels that must keep all values in registers, because they dominate the time of an operation.
 
-Kernels that run a whole traversal are not listed, because they need more values than a thread has
-registers. Only the limits in resources.json apply to these kernels.
+Kernels that run a whole traversal are not in the set, because they need more values than a thread
+has registers. They only have to stay within the limits in resources.json.
 """
 
 SORT_THREADS = sort.TUNING.threads

@@ -1,8 +1,8 @@
 """Run every kernel under the tools of compute-sanitizer: `sanitize.py OUTCOMES [TOOL...]`.
 
-The kernels are run by the stages of tour.py, which are divided among a few processes per tool. The
-script writes the outcome of each process for verified.json. A kernel that did not run under a tool
-counts as a failure. Without compute-sanitizer, every outcome is "skipped".
+The stages of tour.py run the kernels. The script divides the stages among a few processes per tool,
+and writes the outcome of each process to OUTCOMES, for verified.json. If a kernel did not run under
+a tool, this counts as a failure. Without compute-sanitizer, every outcome is "skipped".
 """
 
 from __future__ import annotations
@@ -37,16 +37,15 @@ PATIENCE = 240
 
 OPTIONS = {
     "racecheck": ("--racecheck-report", "all"),
-    # memcheck must not report errors of the CUDA API: if the GPU rejects a launch with large
-    # clusters of blocks, the launch is repeated with smaller ones, as intended.
+    # memcheck must not report errors of the CUDA API. If the GPU rejects a launch with large
+    # clusters of blocks, graphla repeats the launch with smaller clusters, as intended.
     "memcheck": ("--leak-check", "no", "--report-api-errors", "no"),
 }
 UNWATCHED = {"racecheck": {"brandes": ("centrality", "centrality_by_lengths")}}
-"""For each tool, the kernels that it does not check, with the stages that run them.
+"""For each tool, the kernels that the tool does not check, with the stages that run these kernels.
 
-`brandes` uses no shared memory, and racecheck checks only shared memory. Under racecheck, but under
-no other tool, it sometimes fails with an illegal-instruction error when several teams of blocks
-run.
+Racecheck checks only shared memory, and `brandes` does not use shared memory. Only under racecheck,
+`brandes` sometimes fails with an illegal-instruction error if several teams of blocks run.
 """
 
 OURS = "kernel_substring=graphla"

@@ -3,9 +3,10 @@
 NVRTC compiles instances of each kernel (`instances.py`). Their resource usage must stay within the
 limits in `resources.json`, which `make resources` writes.
 
-`make test` compiles a few instances of each kernel for one architecture, and one instance for the
-oldest or the newest architecture. `make test-full` compiles instances that cover every pair of
-parameter values, for all four architectures. The tests need NVRTC, but neither a GPU nor CuPy.
+`make test` compiles a few instances of each kernel for one architecture, and one further instance
+for the oldest or the newest architecture. `make test-full` compiles instances for all four
+architectures, which together contain every pair of parameter values. The tests need NVRTC, but
+neither a GPU nor CuPy.
 """
 
 from __future__ import annotations

@@ -36,9 +36,9 @@ def csr(n: int, rows: np.ndarray, columns: np.ndarray, offset: Any = np.int32) -
 
 @st.composite
 def graphs(draw: Any) -> tuple[Csr, Csr]:
-    """Draw a graph as CSR and as CSC, which are sometimes the same object.
+    """Draw a graph, and return its CSR and its CSC, which are sometimes the same object.
 
-    The graph is sparse or dense, has hubs or several components, or is a path.
+    The graph is sparse, or dense, or a path, or it has hubs or several components.
     """
     n = draw(st.sampled_from((1, 2, 31, 33, 70, 140)))
     numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
@@ -128,8 +128,8 @@ def arguments(draw: Any) -> dict[str, Any]:
 def thresholds(draw: Any) -> Iterator[None]:
     """Run a `with` block with random settings of the kernel.
 
-    The settings determine which rows are split, when a search pulls, for how many bits per level
-    memory is allocated first, and whether the counter of the kernel's barriers wraps around.
+    The settings determine which rows are split, when a search pulls, how many bits per level the
+    first allocation has room for, and whether the barrier counter of the kernel wraps around.
     """
     tuning = MultiSearchTuning(
         longest=draw(st.sampled_from((0, 3, 64))),

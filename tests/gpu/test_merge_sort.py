@@ -67,7 +67,8 @@ def in_order(values: np.ndarray, sizes: Any, before: Any) -> np.ndarray:
 def sort_on_card(values: np.ndarray, sizes: Any, op: Any, offset: Any = np.int32) -> Any:
     """Sort each segment of the values on the GPU, and return the results on the host.
 
-    `sizes` contains the number of values in each segment. If it is None, there is only one segment.
+    `sizes` contains the number of values in each segment. If `sizes` is None, all values are one
+    segment.
     """
     indptr = None if sizes is None else cupy.asarray(np.r_[0, np.cumsum(sizes)].astype(offset))
     typed = op[values.dtype.name] if isinstance(values.dtype, DataType) else op[values.dtype]
@@ -158,9 +159,9 @@ def test_sorting_with_an_invalid_comparison_function_returns_a_permutation(small
 def test_the_tuning_constants_are_consistent():
     """Check the conditions that the kernels rely on.
 
-    Run lengths double in each step, so the number of threads is a power of two. The number of items
-    per thread is odd, to avoid bank conflicts, and at most 32, so that one 32-bit word has a bit
-    for each item.
+    The number of threads must be a power of two, because the length of sorted runs doubles in each
+    step. The number of items per thread must be odd, which avoids bank conflicts, and at most 32,
+    because a 32-bit word has one bit per item.
     """
     tuning = sort.TUNING
     assert tuning.threads & (tuning.threads - 1) == 0

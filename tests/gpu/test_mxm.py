@@ -169,10 +169,10 @@ def test_long_rows_with_very_many_columns_are_multiplied_correctly(
 
 @pytest.mark.parametrize("with_rows", [False, True])
 def test_masked_products_of_skewed_rows_are_correct(with_rows: bool) -> None:
-    """The product has three kinds of rows, which the kernel handles differently.
+    """The product has three kinds of rows, for which the kernel uses different methods.
 
-    Some rows are too long for a hash table, some are computed by searching lists, and some are
-    split among tiles.
+    Some rows are too long for a hash table, some rows are computed by searching lists, and some
+    rows are split among tiles.
     """
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(3)
     a = random_csr(rng, (5, 3000), [2000, 3, 1000, 0, 40], np.float32)

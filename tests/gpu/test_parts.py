@@ -63,10 +63,10 @@ def test_components_match_those_computed_on_the_host_however_rows_are_split_into
 
 @st.composite
 def pieces(draw: st.DrawFn) -> tuple[Csr, Csr]:
-    """Draw a union of paths, cycles, complete graphs, stars, acyclic and random graphs.
+    """Draw a union of paths, cycles, complete graphs, stars, acyclic graphs and random graphs.
 
-    Edges between two of these graphs lead from the earlier to the later graph. There are
-    self-loops, and the vertices are in random order. Return the matrix as CSR and as CSC.
+    Any edge between two of these graphs leads from an earlier to a later graph. The union may have
+    self-loops, and its vertices are in random order. Return its CSR and its CSC.
     """
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     edges, n = np.empty((2, 0), np.int64), 0

@@ -45,11 +45,11 @@ def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
 
 
 def assert_good(first: np.ndarray, into: Csr, degree: np.ndarray) -> None:
-    """Check the array `first`, which contains one in-neighbor for each vertex v.
+    """Check the array `first`, which contains an in-neighbor of each vertex v, or -1.
 
-    Only the first 32 in-neighbors of v are candidates. The array must contain the first candidate
-    in the highest degree class of all candidates. If v is its own in-neighbor, v counts as a
-    candidate without edges.
+    Only the first 32 in-neighbors of v are candidates. Degrees with equal bit lengths form a class,
+    and first[v] must be the first candidate in the highest class. If v is its own in-neighbor, v
+    counts as a candidate of degree 0. If there are no candidates, first[v] must be -1.
     """
     indptr, indices = on_host(into.indptr), on_host(into.indices)
     for v, found in enumerate(first.tolist()):

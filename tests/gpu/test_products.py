@@ -141,7 +141,7 @@ def check(ours: Any, theirs: Any, semiring: Any) -> None:
 def check_any(
     found: Any, a: Csr, u: np.ndarray, present: np.ndarray, semiring: Any, side: str
 ) -> None:
-    """Check that each value of the product is one of the terms from which it may be chosen."""
+    """Check that each value of a product under the monoid `any` is one of its terms."""
     op = semiring.binaryop
     for o, value in entries(found).items():
         places = [p for p in range(a.indptr[o], a.indptr[o + 1]) if present[a.indices[p]]]
@@ -333,8 +333,8 @@ def test_the_bits_of_a_row_product_do_not_depend_on_the_other_rows_of_its_warp(l
 
 @pytest.mark.parametrize("many", [0, 1 << 20])
 def test_the_queue_has_room_for_a_long_row_and_all_medium_rows(many: int) -> None:
-    """Medium rows are queued for two reasons. With `many` = 0, they are always queued; with
-    `many` = 2^20, they are queued only in matrices with a long row, such as this one."""
+    """Test both cases in which medium rows are queued. If `many` is 0, they are always queued. If
+    `many` is 2^20, they are queued because this matrix has a long row."""
     rng, semiring = np.random.default_rng(7), catalog.plus_times["INT64"]
     sizes = np.repeat([spmv.TUNING.chunk + 9, spmv.TUNING.middle + 9], [1, 299])
     indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)

@@ -1,7 +1,7 @@
 """Test that all BFS strategies of `graphla.ladder` on a GPU find the same levels as sequential BFS.
 
-Constants are set so low that small graphs take the code paths of large ones: queues overflow, rows
-become hubs, edges are processed in blocks, and levels exceed a byte.
+The tuning constants are so low that small graphs take the code paths of large graphs: queues
+overflow, rows count as hubs, edges are processed in blocks, and levels do not fit in a byte.
 """
 
 from __future__ import annotations

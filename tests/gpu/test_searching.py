@@ -1,7 +1,7 @@
-"""Compare breadth-first search on the device with a search on the host, in every direction.
+"""Compare breadth-first search on the device, in every direction, with a search on the host.
 
-The thresholds are so low that small graphs cross them: from one block to all blocks, from push to
-pull, and back. Some counters start just before they wrap around.
+The thresholds are so low that even searches of small graphs switch from one block to all blocks,
+from push to pull, and back. Some counters start shortly before they wrap around.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     # pull as early as possible
     {"cluster": 1, "alone_edges": 0, "grid_edges": 0, "push_cost": 1e6, "unit": 0},
     {"cluster": 1, "alone_edges": 100, "grid_edges": 200, "push_cost": 0.1, "unit": 2, "room": 64},
-    # the next four settings start with a cluster: with the default values, with an early switch to
-    # the whole grid, and twice with small queues that overflow
+    # The next four settings start with a cluster. The first one has default values otherwise, the
+    # second switches early to the whole grid, and the last two have small queues that overflow.
     IN_CLUSTERS,
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # the last two settings use only one cluster: the first with default values for all other
-    # constants, the second with pulls as early as possible
+    # The last two settings use only one cluster. The first has default values otherwise, and the
+    # second pulls as early as possible.
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )
@@ -408,9 +408,9 @@ def test_long_rows_of_a_caterpillar_are_expanded_on_every_level(constants, wide,
 def test_a_pull_reads_long_rows_completely(hubs, tier, symmetric):
     """Check that pulls read the long rows of hubs completely.
 
-    In the row of each hub, only the last neighbor is reached when the pull reads it. A vertex in
-    another component also has a long row, in which no neighbor is ever reached. With 300 hubs, the
-    list of long rows overflows.
+    When the pull reads the row of a hub, only the last neighbor in the row has been reached. One
+    more long row belongs to a vertex in another component, whose neighbors are never reached. With
+    300 hubs, the list of long rows overflows.
     """
     leaves, n = 500, 1700
     ends = np.arange(hubs, hubs + leaves)

@@ -1,6 +1,6 @@
-"""Check that operations on several streams wait for each other, even while memory is freed.
+"""Check that operations on several streams wait for each other, even when memory is freed.
 
-The simulated GPU reports memory that is read before it is written, or freed while it is read.
+The simulated GPU reports a fault if memory is read before it is written, or freed while it is read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Test tour.py, which runs every kernel on small inputs so that sanitizers can check it.
 
-Its stages must work on the CPU too, and no kernel may be missing. `tour.json` lists the kernels
-that each stage is the first to run. `make test` only reads this file, and `make test-full` checks
-it by running the tour on the simulated GPU.
+The stages must also work on the CPU, and together they must run every kernel. For each stage,
+`tour.json` lists the kernels that no earlier stage runs. `make test` only reads this file, and
+`make test-full` checks the file by running the tour on the simulated GPU.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ def vectors(draw: Any, size: int) -> Any:
 def masks(draw: Any, size: int, t: Any) -> VectorMask | None:
     """Draw None, or a mask for a vector of the given size.
 
-    The mask is stored as flags, as a list of indices or as both. It may also share the flags or the
-    indices of the vector `t`.
+    The mask is stored as flags, as a list of indices, or as both. The flags or the list may be the
+    flags or the indices of the vector `t`, without a copy.
     """
     kind, complement = draw(st.sampled_from(("none", "flags", "list", "both", "same"))), draw(FLAGS)
     if kind == "none" or (kind == "same" and isinstance(t, FullVector)):

@@ -1,7 +1,7 @@
 """Call NVRTC through ctypes, with the same interface as `cupy.cuda.nvrtc`.
 
-This lets the tests compile every kernel for every architecture with only the NVRTC wheel, without
-CuPy and without a GPU.
+So the tests can compile every kernel for every architecture without CuPy and without a GPU. They
+need only the NVRTC wheel.
 """
 
 from __future__ import annotations

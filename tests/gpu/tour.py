@@ -1,7 +1,7 @@
 """Run every kernel briefly on small inputs, for the sanitizers.
 
-`tour.py [STAGE...]` runs the named stages, or all of them. CuPy allocates each array separately
-from the driver, so that a tool sees where each array ends. At the end the program prints which
+`tour.py [STAGE...]` runs the named stages, or all stages. Each array is a separate allocation of
+the CUDA driver, so that a sanitizer sees where the array ends. At the end, the program prints which
 kernels ran.
 """
 
@@ -67,7 +67,7 @@ def vectors(dtype: str = "FP32", n: int = SIZE) -> list[gl.Vector]:
 def settings(name: str, place: str = "backends.cuda", /, **constants: int) -> Iterator[None]:
     """Set tuning constants so low that small inputs take the code paths of large ones.
 
-    The constants belong to a module of the backend, or to the module's tuning object if it has one.
+    If the module has a tuning object, the constants belong to this object, otherwise to the module.
     """
     if not gl.config.device.startswith("cuda"):
         yield

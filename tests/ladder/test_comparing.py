@@ -1,4 +1,4 @@
-"""Tests of comparisons of strategies: what they count and time, and that they detect errors."""
+"""Test comparisons of strategies: their counts and times, and the errors that they detect."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""A list of mutants: small faults in the sources. Each mutant replaces a piece of text that must
+"""List the mutants: small faults in the sources. Each mutant replaces a piece of text that must
 occur exactly once in its file.
 
-The field `tests` holds the pytest arguments that select the tests covering the replaced text. These
-tests run first.
+The field `tests` contains pytest arguments that select the tests of the replaced text.
 """
 
 from __future__ import annotations
@@ -257,8 +256,8 @@ def _traversal() -> list[Mutant]:
             "rows: a matrix row with two start vertices is treated as if it had one",
             "off by one",
             rows,
-            "(starts.indptr[1:] - starts.indptr[:-1] <= 1).all()",
-            "(starts.indptr[1:] - starts.indptr[:-1] <= 2).all()",
+            "are_all(starts.indptr[1:] - starts.indptr[:-1] <= 1)",
+            "are_all(starts.indptr[1:] - starts.indptr[:-1] <= 2)",
             "tests/traversal/test_rows.py",
         ),
         Mutant(

@@ -9,9 +9,9 @@ detects each mutant (docs/testing.md).
     python tests/mutation/run.py check             # check that all patches still apply
     python tests/mutation/run.py table             # write the table into docs/testing.md
 
-Each mutant is judged in a copy of the sources. The tests that cover its line run first, with -x,
-as in `make test`. On mutants that survive, `full` runs these tests as in `make test-full`, and
-`whole` runs all of `make test`. results.json keeps the results, so a run can be continued.
+Each mutant is judged in a copy of the sources. First, only the tests of the changed text run, with
+-x, as in `make test`. On a mutant that survives, `full` runs these tests as in `make test-full`,
+and `whole` runs all of `make test`. results.json keeps all results, so a run can be continued.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ COPIED_FILES = (
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md"),
 )
 PATIENCE = 300
-"""Seconds after which a run is stopped. In `make test` this counts as an endless loop, which kills
-the mutant; in `make test-full` it counts as survival, because no test has failed so far."""
+"""Time limit of a run in seconds. If `make test` exceeds the limit, this counts as an endless loop,
+which kills the mutant. If `make test-full` exceeds the limit, the mutant counts as a survivor,
+because no test has failed so far."""
 
 ENDLESS = f"the tests did not end within {PATIENCE} s"
 TEST, FULL, WHOLE = "make test", "make test-full, these tests", "make test, all tests"

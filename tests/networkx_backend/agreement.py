@@ -24,10 +24,10 @@ def call(
 ) -> Any:
     """Call a function of NetworkX, and return its result or its exception.
 
-    `function` is a public function, or the name under which NetworkX dispatches one.
-    If the result is an iterator, it is converted to a list, and so is each item that is itself an
-    iterator. `args` must not contain iterators, so that the function can be called again with the
-    same arguments.
+    `function` is a public function, or the name of a function that NetworkX dispatches. If the
+    result is an iterator, it is converted to a list. The same holds for items of the result that
+    are iterators. `args` must not contain iterators, because the function may be called again with
+    the same arguments.
     """
     called = backends._registered_algorithms[function] if isinstance(function, str) else function
     try:
@@ -64,8 +64,8 @@ def assert_agree(
 def difference(expected: Any, found: Any, tolerance: float = RELATIVE, place: str = "") -> Any:
     """Return how `found` differs from `expected`, or None if they agree.
 
-    Exceptions agree if they have the same type. Dicts agree if they have the same keys in any
-    order; `same_order` compares the order. Floats may differ by the relative tolerance.
+    Exceptions agree if they have the same type. The order of the keys of a dict does not matter,
+    and is compared only by `same_order`. Floats may differ by the relative tolerance.
     """
     where = place or "the result"
     if hasattr(found, "__networkx_backend__") and not isinstance(found, nx.Graph):

@@ -27,7 +27,7 @@ def in_any_order(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
 
 
 def of_one_seed(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any result of the same type, as NetworkX returns a different one for the same seed."""
+    """Accept any result of the same type: for the same seed, NetworkX returns another result."""
     return None if type(expected) is type(found) else f"expected {expected!r}, found {found!r}"
 
 
@@ -150,8 +150,8 @@ def connected_communities(expected: Any, found: Any, arguments: dict[str, Any]) 
 def of_each_level(check: Check) -> Check:
     """Return a check for lists of partitions.
 
-    It accepts a list if all items are partitions, and if `check` accepts the last of them when it
-    compares it with the last partition of NetworkX.
+    The returned check accepts a list if all items are partitions, and if `check` accepts the last
+    item. `check` compares the last item with the last partition of NetworkX.
     """
 
     def check_levels(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:

@@ -2,10 +2,13 @@
 
     python tests/networkx_backend/names_table.py
 
-The sources of the table are `_graphla_networkx.FUNCTIONS`; `answers.json`, which
-`run_networkx_tests.py --write` records; `random_calls.py`, whose calls `test_random_calls.py`
-compares; and `other_backends.json`, which lists the functions of two other backends (nx-cugraph
-without its graph generators).
+The table is made from four sources:
+
+- `_graphla_networkx.FUNCTIONS`;
+- `answers.json`, which `run_networkx_tests.py --write` records;
+- `random_calls.py`, whose calls are compared by `test_random_calls.py`;
+- `other_backends.json`, which lists the functions of two other backends (of nx-cugraph without the
+  graph generators).
 """
 
 from __future__ import annotations

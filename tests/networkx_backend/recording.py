@@ -37,7 +37,8 @@ class Recorder:
     """Counts the calls of each function, and keeps examples of differences.
 
     Attributes:
-        counts: for each function, the numbers of calls, answers, rejections and differences.
+        counts: for each function, how many calls there were, how many graphla answered, and how
+            many answers differed.
         touched: the tests in which graphla answered a call.
         failed: the tests that failed.
     """

@@ -2,10 +2,10 @@
 
     python tests/networkx_backend/run_networkx_tests.py algorithms/tests/test_dag.py
 
-runs one file. Without arguments, the script runs all tests of NetworkX. For each function, it
-prints the number of calls in the tests, the number of calls that graphla answers, and the number of
-answers that differ. Tests that fail are run again with plain NetworkX. `--write` updates
-`answers.json`, from which the documentation is generated.
+runs one file. Without arguments, the script runs all tests of NetworkX. For each function, the
+script prints how often the tests call it, how many of these calls graphla answers, and how many
+answers differ. If a test fails, it runs again with plain NetworkX. `--write` updates
+`answers.json`, from which a table of the documentation is generated.
 """
 
 from __future__ import annotations

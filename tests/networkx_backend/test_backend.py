@@ -155,7 +155,7 @@ def test_small_graphs_are_not_converted_and_the_rejection_message_says_so() -> N
     G.__networkx_cache__ = None
     reason = backend.should_run("connected_components", (G,), {})
     assert isinstance(reason, str) and "about 96 edges" in reason
-    assert backend.should_run("connected_components", (nx.path_graph(50_000),), {}) is True
+    assert backend.should_run("connected_components", (nx.path_graph(60_000),), {}) is True
     assert backend.should_run("pagerank", (), {"G": G}) is not True
 
 

@@ -48,7 +48,7 @@ def graphs(draw, kind=nx.Graph, loops=True):
 
 @st.composite
 def with_nodes(draw, edges):
-    """Draw a graph and None, a node, or a list of objects some of which are nodes."""
+    """Draw a graph, and None, one object or a list of objects. Some objects are not nodes."""
     G = draw(edges)
     node = st.sampled_from([*G, "no node"])
     return G, draw(st.none() | node | st.lists(node, max_size=4))

@@ -6,10 +6,12 @@ from importlib import import_module
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphla.networkx import backend, components
 from tests.networkx_backend.agreement import assert_agree, call
 from tests.networkx_backend.drawn import DIRECTED, SIMPLE, UNDIRECTED, weighted_graphs, with_nodes
 
@@ -70,6 +72,14 @@ def test_biconnected_components_and_bridges_agree_with_networkx(drawn: Any) -> N
     assert [set(map(frozenset, part)) for part in found] == without_loops
     if not G.is_multigraph():
         assert_agree("bridge_components", G)
+
+
+@given(weighted_graphs(UNDIRECTED))
+def test_the_bridges_that_a_device_finds_are_those_of_the_search_on_the_cpu(G: Any) -> None:
+    converted = backend.convert_from_nx(G)
+    expected = components._search_bridges(converted)
+    for found, wanted in zip(components._find_bridges(converted), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])

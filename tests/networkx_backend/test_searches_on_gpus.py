@@ -1,4 +1,4 @@
-"""Test NetworkX calls that search graphs which the backend has moved to a GPU."""
+"""Test NetworkX calls on graphs that the backend has moved to a GPU."""
 
 from __future__ import annotations
 
@@ -41,3 +41,11 @@ def test_searches_on_a_gpu_agree_with_networkx_except_for_the_order_of_equal_dis
     assert {v: set(each) for v, each in parents.items()} == {v: set(u) for v, u in before.items()}
     paths = call("single_source_shortest_path", G, source, backend="graphla")
     assert all(nx.is_simple_path(G, path) for path in paths.values())
+
+
+@settings(max_examples=4)
+@given(weighted_graphs((nx.Graph, nx.MultiGraph)))
+def test_bridges_and_spanning_trees_on_a_gpu_have_the_same_order_as_in_networkx(G: Any) -> None:
+    assert_agree("bridges", G)
+    assert_agree("has_bridges", G)
+    assert_agree("minimum_spanning_edges", G)

@@ -1,7 +1,7 @@
 """Run a program on dictionaries of entries, as the oracle of the interpreter and the compilers.
 
-The meaning of each vector operation comes from tests/oracle.py, and that of each scalar function
-from its text in `ir.SCALAR_FUNCTIONS`. An entry is a NumPy scalar, `OneOf` several legal values, or
+Vector operations are computed by tests/oracle.py. Scalar functions are computed by evaluating their
+text in `ir.SCALAR_FUNCTIONS`. An entry is a NumPy scalar, `OneOf` several legal values, or
 `UNDEFINED`.
 """
 
@@ -436,8 +436,8 @@ def call(function: str, values: list[Any]) -> Any:
     """Return the value of a scalar function, by evaluating its text in `SCALAR_FUNCTIONS`."""
     is_int = type(values[0]) is int
     if is_int and function in ("pow", "lshift") and values[1] > 64:
-        # Python would compute a very large number, but the result overflows, unless it depends only
-        # on the parity of the exponent: if x is 0, or if x is 1 or -1 in pow.
+        # Do not let Python compute a very large number. The result overflows, unless x is 0, or x
+        # is 1 or -1 in pow. In these cases, the result depends only on the parity of the exponent.
         is_small = values[0] == 0 or (function == "pow" and abs(values[0]) == 1)
         values = [values[0], 64 + values[1] % 2]
         if not is_small:

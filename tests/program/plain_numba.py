@@ -63,9 +63,9 @@ _lock = Lock()  # `config` belongs to the whole process
 
 
 def load(layout: Layout, name: str) -> Any:
-    """Return the functions of the library and of a printed program, as Python functions.
+    """Load the library and a printed program as Python. Return their functions and the indices.
 
-    Each function is identified by its index instead of an address.
+    In place of the address of a function, the program uses the index of the function.
     """
     names: dict[str, Any] = {"__name__": name}
     settings: Any = config

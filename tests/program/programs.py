@@ -7,9 +7,10 @@ outcome with that of `dictionary_engine.run(case)`:
     def test_the_engine_agrees_with_dictionaries(case):
         assume_outcome(case, engine.run)
 
-Each program terminates: every loop has a counter. Some slots are *loose*: their values may depend
-on a choice (the monoid any, or a float cast to an integer that cannot hold it). A program reads
-only the structure of a loose slot, so its control flow does not depend on such values.
+Each program terminates, because every loop has a counter. Some slots are *loose*: their values may
+depend on a choice of the implementation (the monoid any, or a cast of a float to an integer type
+with too small a range). A program reads only the structure of a loose slot, so the control flow of
+the program does not depend on such values.
 """
 
 from __future__ import annotations
@@ -49,10 +50,14 @@ FEATURES = frozenset(
 )
 """Parts of the intermediate representation that `cases(without=...)` can leave out.
 
-any: the monoid any and loose slots. arrays: loops over an array. faults: statements that are likely
-to fault. float: the dtypes FP32 and FP64 of entries. gather, scatter, stacks: their instructions.
-math: functions of module math whose results may differ in the last bit. nested: expressions of more
-than one operation. wide: vectors with more than six elements.
+- any: the monoid any and loose slots.
+- arrays: loops over an array.
+- faults: statements that are likely to fault.
+- float: entries of dtype FP32 or FP64.
+- gather, scatter, stacks: the instructions that gather, scatter or use stacks.
+- math: functions of the module `math` whose results may differ in the last bit.
+- nested: expressions with more than one operation.
+- wide: vectors with more than six elements.
 """
 
 mix = gl.binary.register_anonymous(lambda x, y: x * 3 - y, "mix")
@@ -97,9 +102,10 @@ class Case:
 def assume_outcome(
     case: Case, run: Callable[[ir.Program, Arguments], Outcome], most: int = 500
 ) -> Expected:
-    """Assert that an engine has the outcome of the dictionary engine, and return that outcome.
+    """Assert that an engine and the dictionary engine have equal outcomes, and return the outcome.
 
-    Reject the example if its outcome is not specified, or if it takes more than `most` blocks.
+    Reject the example if the outcome is not specified, or if the program runs more than `most`
+    blocks.
     """
     check(case.program)
     try:

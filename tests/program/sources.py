@@ -1,15 +1,17 @@
 """Draw Python functions with loops of graphla statements, and compare two calls of a function.
 
-A drawn function takes a Matrix, Vectors, numbers and lists, and returns all its variables. Its
-loops terminate: each `while` counts its rounds. Each name always refers to a value of one kind:
+A drawn function takes a Matrix, Vectors, numbers and lists, and returns the values of all its
+variables. Its loops terminate, because each `while` counts its rounds. Each name always refers to a
+value of one kind:
 
-- u, v, w: INT64 Vectors. f, g: FP64. b, d: BOOL. s: INT8. All of these have the size n.
+- u, v, w: INT64 Vectors of size n.
+- f, g: FP64 Vectors of size n. b, d: BOOL Vectors of size n. s: an INT8 Vector of size n.
 - r, t: INT64 Vectors of size m. q: an INT64 Vector of n indices.
-- z, y: INT64 Vectors whose values may depend on a choice of the monoid any; only their structure
-  is read and compared.
-- i, j, k: int. x: float. p: bool. c1, c2, ...: the numbers of rounds.
-- a: an int that may become a float. xs: a list or an array of numbers. levels, stack: lists of
-  INT64 Vectors.
+- z, y: INT64 Vectors whose values may depend on a choice of the monoid any. Only the structure of
+  z and y is read and compared.
+- i, j, k: int. x: float. p: bool. c1, c2, ...: the round counters.
+- a: an int that may become a float. xs: a list or an array of numbers.
+- levels, stack: lists of INT64 Vectors.
 """
 
 from __future__ import annotations
@@ -770,7 +772,7 @@ class _Writer:
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of a call of a drawn function: its results, or the exception that it raises."""
+    """The outcome when a drawn function is called: return values, or an exception."""
 
     values: tuple[Any, ...]
     error: BaseException | None

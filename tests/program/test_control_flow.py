@@ -1,8 +1,8 @@
 """Test that random control flow, names and objects give equal results with and without `gl.jit`.
 
-The functions have few kinds of statements on vectors, but arbitrarily nested loops and conditions,
-loop exits at arbitrary places, and variables that are aliased or swapped. The interpreter runs the
-programs.
+The drawn functions contain few kinds of statements on vectors. But loops and conditions are nested
+arbitrarily, loops end at arbitrary places, and variables are aliased and swapped. The interpreter
+runs the traced programs.
 """
 
 from __future__ import annotations

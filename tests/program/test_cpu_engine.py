@@ -1,6 +1,6 @@
 """The engine for the CPU gives the same results as plain Python and as the dictionary engine.
 
-Most tests run the printed module as Python (`plain_numba`). A few compile it.
+Most tests run the printed module as plain Python (`plain_numba`). A few tests compile the module.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ TUNINGS = [
     ProgramTuning(sparse=0, **TINY),
     ProgramTuning(sparse=1 << 20, **TINY),
 ]
-"""The default tuning; one with which each statement visits lists of entries; and one with which
-each statement visits all indices, in several parts."""
+"""The default tuning, followed by two other tunings. With the second tuning, each statement visits
+lists of entries. With the third, each statement visits all indices, in several parts."""
 
 
 def run_plainly(program: Any, arguments: Any) -> Any:

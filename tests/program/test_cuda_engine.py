@@ -43,8 +43,8 @@ from semirings.exceptions import DeviceMismatch  # noqa: E402
 SMALL = engine.machine.ProgramTuning(
     block=64, cluster=4, stack_entries=1, stack_items=2, most_joined=0
 )
-"""Small blocks, because a block of the simulator has one fiber per thread. Each vector has its own
-memory, so that the simulator detects accesses beyond its end."""
+"""A tuning with small blocks, because the simulator needs a fiber for each thread of a block. Each
+vector has its own allocation, so the simulator detects accesses beyond the end of a vector."""
 WITHOUT_CLUSTERS = replace(SMALL, cluster_rows=0)
 
 

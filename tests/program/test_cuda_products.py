@@ -141,8 +141,8 @@ def padded(flags: np.ndarray) -> Any:
 class Case:
     """The operands of a product. `a` has a row for each output.
 
-    If `first_is_result` is true, the first term of each output is its result. If `is_index` is
-    true, the values of u are its indices, and the product does not read them.
+    If `first_is_result` is true, each output is its first term. If `is_index` is true, the value of
+    u at each index is the index itself, and the product does not read the values of u.
     """
 
     semiring: Any

@@ -35,9 +35,10 @@ CASES: dict[str, tuple[int, Callable[[Matrix], Any]]] = {
 
 
 class Counting:
-    """An engine that runs programs with another engine, and counts the runs that end.
+    """An engine that runs programs with another engine, and counts the completed runs.
 
-    A run with a program from the cache on disk may ask for the whole program, and then starts anew.
+    A run with a program from the cache on disk may raise an exception that requests the whole
+    program. The run is then repeated, and only the second attempt counts.
     """
 
     def __init__(self, engine: Engine):

@@ -1,8 +1,8 @@
 """A later process runs programs from the cache on disk as if it had traced the loops itself.
 
-In most tests, a new decorator stands for a new process, because all that `gl.jit` keeps in memory
-belongs to the decorator. The engine of these tests compiles nothing: it keeps whole programs by
-their keys, as the cache keeps machine code, and interprets them.
+In most tests, a new decorator stands for a new process, because everything that `gl.jit` keeps in
+memory belongs to the decorator. The engine of these tests compiles nothing. It interprets whole
+programs, which it stores by key, as the cache stores machine code.
 """
 
 from __future__ import annotations

@@ -403,7 +403,7 @@ def test_apply_with_a_number_has_the_same_dtype_as_in_the_library(
             return w
 
     u = vector(x)
-    # The number is a variable of the program, so only at run time is it known whether it fits.
+    # The number is a variable of the program, so whether it fits is only known at run time.
     small: Any = type(k)(1)
     if is_left:
         agree(lambda: op(small, u), left, u=u, op=op, k=k)

@@ -257,8 +257,10 @@ def _numba_loop(name: str, group: list[Case]) -> list[str]:
 def differences(
     case: Case, arrays: tuple[np.ndarray, ...], expected: np.ndarray, got: np.ndarray
 ) -> Iterator[str]:
-    """Yield a message for each of the first three operand tuples for which the results `expected`
-    and `got` differ by more than the operator's tolerance."""
+    """Yield at most three messages about operands for which `expected` and `got` differ.
+
+    Differences up to the operator's tolerance (`ulps`) are ignored.
+    """
     wrong = ulps_apart(expected, got) > case.typed.ulps
     # Near the zeros of lgamma, the absolute error is small, but the relative error is not.
     if case.typed.name == "lgamma":

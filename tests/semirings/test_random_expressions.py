@@ -40,9 +40,9 @@ CONSTANTS = (0, 1, 2, 3, 100)
 
 
 def grow(rng: random.Random, depth: int) -> Function:
-    """Return a random function of x and y, composed of operations with exactly defined results.
+    """Return a random function of x and y. All operations in it have exactly defined results.
 
-    Such operations give the same bits in C++, Numba and NumPy. `depth` limits their nesting.
+    C++, Numba and NumPy compute the same bits for these operations. `depth` limits the nesting.
     """
     if depth == 0:
         constant = rng.choice(CONSTANTS)

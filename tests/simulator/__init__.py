@@ -4,8 +4,8 @@
     simulator.install()          # before anything imports CuPy
     import cupy                  # the simulated CuPy
 
-`machine.seed` or GRAPHLA_SIMULATOR_SEED sets the seed; GRAPHLA_SIMULATOR sets the mode: plain,
-asan or tsan.
+`machine.seed` or GRAPHLA_SIMULATOR_SEED sets the seed. GRAPHLA_SIMULATOR sets the mode, which is
+plain, asan or tsan.
 """
 
 from __future__ import annotations

@@ -37,10 +37,10 @@ def run(function: Function, grid: int, block: int, *args: Any, **options: Any) -
 def each_lane(
     body: str, inputs: list[np.ndarray], out: Any, *, threads: int | None = None, **options: Any
 ) -> np.ndarray:
-    """Run the C++ statements `body` in each thread of a block, and return the array they write.
+    """Run the C++ statements `body` in each thread of a block, and return the output array.
 
-    In `body`, t is the index of the thread, and `out` is the array to write. The variables a, b and
-    c are element t of the first, second and third array in `inputs`.
+    In `body`, t is the index of the thread. The variables a, b and c are element t of the first,
+    second and third array in `inputs`. `out` is the output array.
     """
     names = "abc"[: len(inputs)]
     types = [c_type(each.dtype) for each in inputs]

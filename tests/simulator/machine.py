@@ -145,8 +145,9 @@ def launch(
 ) -> None:
     """Run a grid until all its threads have ended, or raise SimulatorFault.
 
-    The schedule depends on the machine's seed and on `salt`, a digest of the arguments, but not on
-    earlier launches. A failing Hypothesis example therefore fails again.
+    The schedule depends on the seed of the machine, on the kernel and its launch size, and on
+    `salt`, a digest of the arguments. It does not depend on earlier launches, so a failing
+    Hypothesis example fails again.
     """
     with lock:
         machine.raise_faults()

@@ -1,9 +1,9 @@
 // Runs a grid of threads as fibers of one OS thread, in a random order drawn from a seed.
 //
-// Blocks start in a random order, and only a few run at the same time (all of them in a
-// cooperative launch). A fiber runs until it waits at a barrier, at a collective of its warp, in
-// __nanosleep or, sometimes, at an atomic. If no fiber can continue, the runtime reports a fault
-// with the reason.
+// Blocks start in a random order. A cooperative launch runs all blocks at the same time. Any
+// other launch runs only a few at a time. A fiber runs until it waits at a barrier, at a collective
+// of its warp, in __nanosleep or, sometimes, at an atomic. If no fiber can continue, the runtime
+// reports a fault with the reason.
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -214,15 +214,15 @@ uint64_t schedule_state;  // state of the random number generator
 int bias;
 #ifdef SIMULATOR_TSAN
 char start_token, end_token;
-// Sanitizer fibers are slow to create, so each is kept with its stack for later launches. Within a
-// launch, each thread of the kernel gets a fiber of its own until there are `most_fibers` fibers.
+// Sanitizer fibers are slow to create, so each fiber and its stack are kept for later launches.
+// Within a launch, each thread of the kernel gets its own fiber until `most_fibers` fibers exist.
 std::vector<Context> kept, spare;
 size_t made;
 constexpr size_t most_fibers = 4000;  // the sanitizer supports 8,128 threads at the same time
 #endif
 
-/// While an instance exists, the thread sanitizer attributes the simulator's own work, such as
-/// allocation, to the scheduler instead of a thread of the kernel.
+/// While an instance exists, the thread sanitizer attributes the current work, such as allocations
+/// of the simulator, to the scheduler and not to a thread of the kernel.
 struct NotTheKernel {
 #ifdef SIMULATOR_TSAN
   void *const before = __tsan_get_current_fiber();
@@ -565,8 +565,8 @@ constexpr size_t fence = 64;
 constexpr unsigned char fence_byte = 0xc5;
 
 #ifdef SIMULATOR_TSAN
-// Memory for shared arrays. It is not reused within a launch: blocks are not ordered, so the thread
-// sanitizer would report a race if two of them used the same memory.
+// Memory for shared arrays. No two blocks of a launch use the same memory. Otherwise the thread
+// sanitizer would report a race, because blocks are not ordered.
 std::vector<char *> arenas;
 size_t arena_left;
 #endif

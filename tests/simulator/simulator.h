@@ -2,12 +2,12 @@
 //
 // The source of a kernel compiles against this header alone. Threads are fibers of one OS thread,
 // which runtime.cpp runs in a random order. Fibers switch where threads of a GPU may wait for one
-// another (barriers, warp collectives, __nanosleep) and sometimes at an atomic.
+// another (barriers, warp collectives, __nanosleep), and sometimes at an atomic.
 #ifndef GRAPHLA_SIMULATOR
 #define GRAPHLA_SIMULATOR 1
-// The macro that is undefined below would declare the special mathematical functions of C++17, such
-// as std::riemann_zeta. No kernel uses them, and without them the precompiled header is half as
-// large.
+// Undefine the macro that declares the special mathematical functions of C++17, such as
+// std::riemann_zeta. No kernel uses these functions, and without them, the precompiled header is
+// half as large.
 #if __has_include(<bits/c++config.h>)
 #include <bits/c++config.h>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
@@ -67,7 +67,7 @@ template <class T> SIMULATOR_INLINE T from_bits(uint64_t bits) {
   return value;
 }
 
-// About one atomic in 16 lets another thread run before it, and one in 16 after it.
+// On average, other threads run before one atomic in 16, and after one atomic in 16.
 #ifdef SIMULATOR_TSAN  // the sanitizer must not see the simulator's own variables
 extern "C" void simulator_perhaps_change_over();
 extern "C" void simulator_after_atomic(bool changed);
@@ -86,7 +86,7 @@ SIMULATOR_INLINE void after_atomic(bool changed) {
 #endif
 
 #ifdef SIMULATOR_TSAN
-// The order of atomics is not relaxed here: otherwise the thread sanitizer would ignore a
+// Here, atomics do not have relaxed order. With relaxed order, the thread sanitizer would ignore a
 // __threadfence() before an atomic, and would report data races that do not exist.
 constexpr int order = __ATOMIC_ACQ_REL;
 constexpr int load_order = __ATOMIC_ACQUIRE;
@@ -143,8 +143,8 @@ template <class T> SIMULATOR_INLINE void store_relaxed(T *at, T value) {
 #define blockDim simulator::simulator_block_size
 #define gridDim simulator::simulator_grid_size
 
-// A block's shared array is on the heap, so that stores beyond its ends can be detected. As in
-// CUDA, all threads of a block share the array, and each instance of a template has its own.
+// The shared arrays of a block are on the heap, so that stores outside an array can be detected. As
+// in CUDA, all threads of a block share an array. Each instance of a template has its own array.
 #define SHARED(type, name, ...)                                                                  \
   static char simulator_key_##name;                                                              \
   using simulator_type_##name = type[__VA_ARGS__];                                               \

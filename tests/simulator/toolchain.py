@@ -22,10 +22,10 @@ MODES = {
     "tsan": ("-O1", "-g1", "-fsanitize=thread", "-DSIMULATOR_TSAN"),
 }
 UNOPTIMIZED = "-O0"
-"""Replaces -O1 in the mode `plain` for a program whose kernel has operators.
+"""In the mode `plain`, this option replaces -O1 for programs whose kernel has operators.
 
 Such a kernel is compiled for many operators and dtypes, and each of these programs runs only for a
-short time. Compiling them without optimization saves time.
+short time. So optimization would take longer than it saves.
 """
 COMMON = (
     *("-std=c++17", "-fPIC", "-shared", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off"),
@@ -63,9 +63,10 @@ def _version() -> str:
 
 @cache
 def digest() -> str:
-    """Return a hash of the simulator's runtime, the compiler's version and its options.
+    """Return a hash of the simulator's sources, the compiler version, and the compiler options.
 
-    The hash is part of the path of the cache, so that a change of any of these creates a new cache.
+    The hash is part of the path of the cache, so a change of sources, version or options creates a
+    new cache.
     """
     texts = [(HERE / name).read_text() for name in ("simulator.h", "runtime.cpp")]
     parts = (*texts, _version(), mode(), *MODES[mode()], UNOPTIMIZED, *COMMON)
@@ -125,10 +126,11 @@ def runtime() -> Path:
 
 
 def _flags(text: str) -> tuple[str, ...]:
-    """Return the flags with which a program is compiled.
+    """Return the compiler flags for a program.
 
-    They are the flags that MODES lists for the current mode, with one exception. In the mode
-    `plain`, a program with GraphBLAS operators (a nonempty struct Op) gets only UNOPTIMIZED.
+    These are the flags that MODES lists for the current mode, with one exception. In the mode
+    `plain`, a program with GraphBLAS operators (a nonempty struct Op) has only the flag
+    UNOPTIMIZED.
     """
     has_operators = re.search(r"struct Op \{\n\S|^run_loop\(", text, re.MULTILINE) is not None
     return (UNOPTIMIZED,) if mode() == "plain" and has_operators else MODES[mode()]
@@ -138,7 +140,8 @@ def _flags(text: str) -> tuple[str, ...]:
 def _header(flags: tuple[str, ...]) -> Path:
     """Return the path of a copy of simulator.h.
 
-    The same folder contains its precompiled form for the given flags, which g++ uses instead.
+    The same folder contains the header precompiled with the given flags. g++ uses the precompiled
+    header instead of the copy.
     """
     header = _put(folder() / flags[0][1:] / "simulator.h", (HERE / "simulator.h").read_bytes())
     kept = [flag for flag in (*COMMON, *flags) if flag not in ("-shared", "-pipe")]

@@ -1,10 +1,10 @@
 """Run a separate process that sends itself Ctrl-C during a traversal.
 
-The process sends the interrupt when the loop or the kernel begins. It then checks that the
-traversal stopped before its end: a loop has not reached all vertices, and a kernel reports the
+The process sends the interrupt when the loop or the kernel begins, and then checks that the
+traversal stopped early. A stopped loop has not reached all vertices. A stopped kernel reports the
 status STOPPED to the host. On a busy machine the interrupt may come too late, so the process makes
-up to five attempts. A traversal that ignores interrupts fails all five. benchmarks/interrupt.py
-measures how soon a traversal ends.
+up to five attempts. If the traversal ignores interrupts, all five attempts fail.
+benchmarks/interrupt.py measures how soon a traversal ends.
 """
 
 from __future__ import annotations

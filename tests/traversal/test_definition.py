@@ -65,8 +65,8 @@ def test_parents_lead_back_to_a_start_vertex_and_each_value_follows_from_that_of
             case.op.return_type.np_type.type(values[u]),
             case.op.type2.np_type.type(weights[u, v]),
         )
-        # The value of u may have improved after v was reached. So the term need not equal the value
-        # of v, but it must not improve this value.
+        # The value of u may have improved after u became the parent of v. So the term need not
+        # equal the value of v, but ⊕ must still choose the value of v.
         assert case.op.monoid(term, case.op.return_type.np_type.type(values[v])) == values[v]
 
 

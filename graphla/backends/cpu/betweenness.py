@@ -20,6 +20,7 @@ from graphla.backends.cpu.operands import between, even_parts, threads_worth
 from graphla.backends.requests import Dependencies, DependenciesResult
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
+from graphla.compilers.crew import run_together
 from graphla.compilers.numba import Loop, load
 from graphla.compilers.threads import apart, run
 from graphla.formats import Array, is_iso
@@ -102,18 +103,19 @@ class _Job:
         sample = self.graph, self.sources, *self.arrays(sample=True), self.counts, self.counts
         return load("betweenness.share_sources", (numba_ops.nothing,), sample)
 
-    def arrays(self, *, sample: bool = False, starts: int = 1) -> tuple[Sums, Paths]:
+    def arrays(self, *, sample: bool = False) -> tuple[Sums, Paths]:
         """Return new arrays for the sums, and for the search from one source."""
         n, edges, reached = (1, 1, 1) if sample else self.sizes
         sums = Sums(np.zeros(n), np.zeros(edges), np.zeros(reached, np.int64), self.counts)
-        far = n if self.is_weighted else 1
+        far, near = (n, 1) if self.is_weighted else (1, n)
         paths = Paths(
             np.zeros(n, np.int32),
             np.zeros(n),
-            np.empty(n),
+            np.zeros(n),
             np.empty(n, np.int32),
-            np.empty(max(far, starts), np.int32),
+            np.empty(n + 2, np.int32),
             np.empty(far),
+            np.empty(near),
             self.stop,
         )
         return sums, paths
@@ -133,13 +135,12 @@ class _Job:
         Return the number of sources that have been processed.
         """
         count, large = self.sources.size, current(TUNING).shared
-        sums, paths = self.arrays(starts=self.sizes[0] + 2)
+        sums, paths = self.arrays()
         self.sums.append(sums[:3])
         for first, last in between([0, 1, count]):
             state, team = np.zeros(STATE_SIZE, np.int64), np.zeros(TEAM_WORDS, np.int64)
             arguments = *self.graph, self.sources, *sums, *paths, state, team, *self.wanted, large
-            parts = [(first, last, thread) for thread in range(self.threads)]
-            run(lambda *part: self.loop(*arguments, *part), parts, self.threads, self.stop)  # noqa: B023
+            run_together(self.loop, (*arguments, first, last), self.threads, self.stop)
             if self.counts[0] < current(TUNING).level * state[LEVELS]:
                 return last
         return count

@@ -27,8 +27,9 @@ from graphla.backends.cpu.spmv import first_of_rows, pull
 from graphla.backends.requests import FOREVER, BfsResult, Level, Search, Towards
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops, scratch
+from graphla.compilers.crew import run_together
 from graphla.compilers.numba import load
-from graphla.compilers.threads import apart, run
+from graphla.compilers.threads import apart
 from graphla.formats import Array, BitmapVector, Csr, Plan, SparseVector, VectorMask
 from graphla.settings import config
 from semirings.semiring import any_secondi, min_secondi
@@ -56,8 +57,8 @@ class BfsTuning:
 
     # If a matrix has at least this many vertices plus entries, the search runs in a second thread.
     apart: int = 1 << 20
-    wide: int = 1 << 17  # a pull uses several threads if more vertices than this are unreached
-    shared: int = 1 << 17  # a push with at least this many edges uses several threads
+    wide: int = 1 << 14  # a pull uses several threads if more vertices than this are unreached
+    shared: int = 1 << 14  # a push with at least this many edges uses several threads
     # The values of `wide` and `shared` for later levels of a search, when its threads are already
     # running.
     wide_together: int = 1 << 13
@@ -283,8 +284,7 @@ class _Search:
         steps = 1 if self.request.traced else FOREVER
         limits = tuning.shared_together, tuning.wide_together
         arguments = *self.graph, *work, *self.rule, team, *limits, steps
-        call = lambda thread: loop(*arguments, thread)  # noqa: E731
-        return run(call, [(thread,) for thread in range(threads)], threads, work.stop)[0]
+        return run_together(loop, arguments, threads, work.stop)
 
     def record(self, before: Array, after: Array, seconds: float) -> None:
         """Append the level that has just run to the trace. Do nothing if no level has run."""

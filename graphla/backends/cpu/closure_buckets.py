@@ -20,9 +20,10 @@ from graphla.backends.cpu.operands import values_of
 from graphla.backends.requests import FOREVER, Closure, ClosureResult, EarlyStop, Level
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
+from graphla.compilers.crew import run_together
 from graphla.compilers.numba import Loop, load
-from graphla.compilers.threads import apart, run
-from graphla.formats import Array, BitmapVector, remember
+from graphla.compilers.threads import apart
+from graphla.formats import AnyVector, Array, BitmapVector, SparseVector, remember
 from semirings import binary, monoid
 
 
@@ -34,6 +35,8 @@ class BucketTuning:
     edges: float = 4.0
     # A round with at least this many edges is divided among the threads.
     shared: int = 1 << 15
+    # The value of `shared` for later rounds of a closure, when its threads are already running.
+    shared_together: int = 1 << 12
 
 
 TUNING = BucketTuning()
@@ -65,11 +68,9 @@ def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
     is_min_plus = semiring.monoid.monoid is monoid.min and semiring.binaryop.op is binary.plus
     if request.how != "near_far" or not is_min_plus or dtypes is None:
         return None
-    given = to_bitmap(request.x)
-    starts = given.present.nonzero()[0].astype(np.int32)
+    starts, values = _entries(request.x)
     if not starts.size or not request.out.nvals:
         return None
-    values = given.values[starts]
     low, high = values.min().item(), values.max().item()
     # A start vertex that the mask forbids must keep its initial value. The loop ensures this only
     # if all initial values are equal, because then no path makes one of them smaller. So return
@@ -95,6 +96,15 @@ def _weights(request: Closure) -> _Weights:
 
 def _largest(dtype: np.dtype[Any]) -> Any:
     return np.iinfo(dtype).max if dtype.kind == "i" else float(np.finfo(dtype).max)
+
+
+def _entries(x: AnyVector) -> tuple[Array, Array]:
+    """Return the indices and the values of the entries of x, in ascending order of the indices."""
+    if isinstance(x, SparseVector) and x.is_sorted:
+        return x.indices, x.values
+    dense = to_bitmap(x)
+    starts = dense.present.nonzero()[0].astype(np.int32)
+    return starts, dense.values[starts]
 
 
 class _Buckets:
@@ -131,13 +141,13 @@ class _Buckets:
         chains = threads * loops.ROW
         links = np.empty(SPARE * n // loops.BLOCK + chains, np.int32)
         pool = np.empty(links.size * loops.BLOCK, np.int32)
-        heads, ends = np.full(chains, -1, np.int64), np.zeros(chains, np.int64)
+        heads, (ends, counts) = np.full(chains, -1, np.int64), np.zeros((2, chains), np.int64)
         # At first all start vertices are in the last bucket. Then the loop sets the lower bound of
         # the first bucket to the smallest start value.
         blocks = -(-starts.size // loops.BLOCK)
         pool[: starts.size] = starts
         links[:blocks] = np.arange(-1, blocks - 1)
-        heads[loops.FAR], ends[loops.FAR] = blocks - 1, starts.size
+        heads[loops.FAR], ends[loops.FAR], counts[loops.FAR] = blocks - 1, starts.size, blocks
         state = np.zeros(7, np.int64)
         state[loops.CURRENT], state[loops.BLOCKS] = loops.FAR - 1, blocks
         enough = request.enough or EarlyStop()
@@ -148,7 +158,7 @@ class _Buckets:
         ceiling = largest - weights.most - (dtype.kind == "i")
         limits = np.array([0, width, ceiling, most], dtype)
         round_ends = np.empty(threads, np.int64)
-        lists = np.empty(n, np.int32), pool, links, heads, ends, round_ends
+        lists = np.empty(n, np.int32), pool, links, heads, ends, counts, round_ends
         self.stop = np.zeros(1, np.int64)
         self.edges = loops.Edges(out.indptr, out.indices, weights.values)
         self.work = loops.Work(x, parents, done, *lists, limits, state, self.stop)
@@ -179,19 +189,19 @@ class _Buckets:
         If the request is traced, the loop returns before each bucket.
         """
         steps = 0 if self.request.traced else FOREVER
-        state, threads, least = self.work.state, self.threads, current(TUNING).shared
-        options = self.weights.step, threads, self.weights.longest, least, *self.enough, steps
+        state, threads, tuning = self.work.state, self.threads, current(TUNING)
+        before, after = (self.weights.step, threads, self.weights.longest), (*self.enough, steps)
+        alone = *before, tuning.shared, *after
+        together = *before, tuning.shared_together, *after
         status, begin = loops.TO_RUN_ALONE, perf_counter()
         while True:
             if status == loops.TO_SHARE:
                 team = np.zeros(TEAM_WORDS, np.int64)
                 loop = self._load("run_together", (self.edges, self.work, team), True)
-                arguments = (*self.edges, *self.work, team, *options)
-                call = lambda thread: loop(*arguments, thread)  # noqa: E731, B023
-                parts = [(thread,) for thread in range(threads)]
-                status = run(call, parts, threads, self.stop)[0]
+                arguments = (*self.edges, *self.work, team, *together)
+                status = run_together(loop, arguments, threads, self.stop)
             else:
-                status = self.loop(*self.edges, *self.work, *options)
+                status = self.loop(*self.edges, *self.work, *alone)
             if status in (loops.TO_SHARE, loops.TO_RUN_ALONE):
                 continue
             if self.request.traced and state[loops.MULTIPLIED]:

@@ -7,8 +7,9 @@ import numpy as np
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.operands import threads_worth
 from graphla.compilers import numba_ops
+from graphla.compilers.crew import run_together
 from graphla.compilers.numba import load
-from graphla.compilers.threads import abandonable, apart, run
+from graphla.compilers.threads import abandonable, apart
 from graphla.formats import Array, Csr
 
 
@@ -33,7 +34,5 @@ def color(a: Csr, numbers: Array) -> Array | None:
     cursor, stop = np.zeros(1, np.int64), np.zeros(1, np.int64)
     arrays = (a.indptr, a.indices, order, states, cursor, marks, stop)
     loop = load("coloring.color", (numba_ops.sharing, threads > 1), arrays)
-    parts = [(thread,) for thread in range(threads)]
-    call = lambda thread: loop(*arrays, width, thread)  # noqa: E731
-    apart(lambda: run(call, parts, threads, stop), stop, threads, a.nvals)
+    apart(lambda: run_together(loop, (*arrays, width), threads, stop), stop, threads, a.nvals)
     return states.astype(np.uint32).view(np.int32) - np.int32(1)

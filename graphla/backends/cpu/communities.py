@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -13,24 +13,25 @@ from graphla.backends.cpu.build import build_matrix
 from graphla.backends.cpu.dispatch import SIMPLE, compiles, try_loops
 from graphla.backends.cpu.layout import offsets, row_of_entry
 from graphla.backends.cpu.loops.communities import (
+    Batches,
     Links,
     Moves,
-    apply_moves,
-    choose_moves,
     contract_rows,
     group,
     move,
+    move_in_batches,
     popular_in_block,
     publish_block,
     refine,
     settle,
     sort_symmetric,
-    wake_neighbors,
 )
-from graphla.backends.cpu.operands import between, cut, row_parts, threads_worth, values_of
+from graphla.backends.cpu.loops.team import TEAM_WORDS
+from graphla.backends.cpu.operands import cut, row_parts, threads_worth, values_of
 from graphla.backends.requests import CommunityMoves
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
+from graphla.compilers.crew import run_together
 from graphla.compilers.numba import load
 from graphla.compilers.threads import abandonable, apart, run
 from graphla.formats import Array, Csr, is_iso
@@ -231,41 +232,25 @@ def move_communities(request: CommunityMoves) -> Array:
     start = np.arange(n, dtype=np.int32) if request.start is None else request.start
     rows, stop = _rows_as(links, kind), np.zeros(1, np.int64)
     moves = _state(request, start, order, kind)
-    community, chosen = kind(start.copy()), kind(np.empty(n, np.int32))
-    scratch = _scratch(links, np.float64, crew, kind)
-    finish = _loop(move, (rows, community, moves, *scratch[0], stop), threads)
-    choose: Any = choose_moves
-    apply: Any = apply_moves
-    wake: Any = wake_neighbors
-    if is_large:  # the loops for batches run only on large graphs, so compile them only then
-        choose = _loop(choose, (rows, community, chosen, moves, *scratch[0]), threads)
-        apply = _loop(apply, (chosen, community, moves), threads)
-        wake = _loop(wake, (rows, community, chosen, moves), threads)
-
-    def choose_part(first: int, last: int) -> None:
-        own = scratch.pop()
-        choose(rows, community, chosen, moves, *own, first, last)
-        scratch.append(own)
-
-    def wake_part(first: int, last: int) -> None:
-        wake(rows, community, chosen, moves, first, last)
+    community = kind(start.copy())
+    longest = int(np.diff(links.indptr).max(initial=0))
+    sums, met = kind(np.zeros(crew * n)), kind(np.empty(crew * longest, np.int32))
+    finish = _loop(move, (rows, community, moves, sums, met, stop), threads)
 
     def run_all() -> Array:
-        size, shares = -(-n // batches), 2 * crew if crew > 1 else 1
-        for left in reversed(range(tuning.rounds + 1)):
-            queue = order[np.asarray(moves.waits, np.bool_)[order]]
-            count = queue.size
-            moves.queue[:count] = kind(queue)
-            if not is_large or count * tuning.few < n or not left:
-                finish(rows, community, moves, *scratch[0], stop, count)
-                break
-            for first in range(0, count, size):
-                last = min(first + size, count)
-                cuts = [first + (last - first) * k // shares for k in range(shares + 1)]
-                parts = between(cuts)
-                run(choose_part, parts, crew, stop)
-                apply(chosen, community, moves, first, last)
-                run(wake_part, parts, crew, stop)
+        count = n
+        if is_large:
+            span, team = (kind(np.zeros(size, np.int64)) for size in (2, TEAM_WORDS))
+            arrays = kind(np.empty(n, np.int32)), kind(order), sums, met, span, team
+            sizes = -(-n // batches), tuning.few, tuning.rounds, longest
+            given = rows, community, moves, Batches(*arrays, *sizes), stop
+            if threads:
+                loop = load("communities.move_in_batches", (numba_ops.nothing,), given)
+                count = run_together(loop, tuple(_flatten(given)), crew, stop)
+            else:
+                count = move_in_batches(*given, 0)
+        if count >= 0:
+            finish(rows, community, moves, sums, met, stop, count)
         return np.asarray(community, np.int32)
 
     return apart(run_all, stop, crew, 8 * (links.nvals + n))
@@ -398,6 +383,11 @@ def _loop(function: Callable, arguments: tuple, threads: int) -> Callable[..., A
     loop = load(f"communities.{function.__name__}", (numba_ops.nothing,), arguments)
 
     def call(*each: Any) -> Any:
-        return loop(*chain.from_iterable(x if isinstance(x, tuple) else (x,) for x in each))
+        return loop(*_flatten(each))
 
     return call
+
+
+def _flatten(arguments: tuple) -> Iterator[Any]:
+    """Yield the arguments, but replace each tuple by its fields."""
+    return chain.from_iterable(x if isinstance(x, tuple) else (x,) for x in arguments)

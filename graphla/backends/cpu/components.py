@@ -10,8 +10,9 @@ from graphla.backends.cpu.loops.components import Rows
 from graphla.backends.cpu.loops.team import TEAM_WORDS
 from graphla.backends.cpu.operands import threads_worth
 from graphla.compilers import numba_ops
+from graphla.compilers.crew import run_together
 from graphla.compilers.numba import load
-from graphla.compilers.threads import apart, run
+from graphla.compilers.threads import apart
 from graphla.formats import Array, Csr
 
 CHUNKS = 16
@@ -39,9 +40,8 @@ def _components_numba(out: Csr, into: Csr | None, threads: int) -> Array:
     arrays = parent, tally, labels, stop, np.zeros(TEAM_WORDS, np.int64)
     loop = load("components.find_components", (numba_ops.sharing, threads > 1), (rows, *arrays))
     chunk = n if threads == 1 else max(n // (threads * CHUNKS), 1)
-    call = lambda thread: loop(*rows, *arrays, int(into is not None), chunk, thread)  # noqa: E731
-    parts = [(thread,) for thread in range(threads)]
-    apart(lambda: run(call, parts, threads, stop), stop, threads, n + out.nvals)
+    given = *rows, *arrays, int(into is not None), chunk
+    apart(lambda: run_together(loop, given, threads, stop), stop, threads, n + out.nvals)
     return labels
 
 

@@ -12,8 +12,9 @@ from graphla.backends.cpu.loops.team import TEAM_WORDS
 from graphla.backends.cpu.operands import threads_worth
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
+from graphla.compilers.crew import run_together
 from graphla.compilers.numba import load
-from graphla.compilers.threads import apart, run
+from graphla.compilers.threads import apart
 from graphla.formats import Array, Csr
 
 
@@ -52,7 +53,6 @@ def cores(out: Csr, into: Csr | None) -> Array | None:
     rows = Rows(*pair, int(into is not None))
     work = Work(degrees, left, np.empty(n + 1, np.int32), state, team, stop)
     loop = load("cores.peel", (numba_ops.sharing, threads > 1), (rows, work))
-    call = lambda thread: loop(*rows, *work, tuning.shared, thread)  # noqa: E731
-    parts = [(thread,) for thread in range(threads)]
-    apart(lambda: run(call, parts, threads, stop), stop, threads, n + out.nvals)
+    arguments = *rows, *work, tuning.shared
+    apart(lambda: run_together(loop, arguments, threads, stop), stop, threads, n + out.nvals)
     return degrees.astype(np.int64)

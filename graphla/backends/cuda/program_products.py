@@ -17,6 +17,7 @@ from graphla.backends.cuda.launch import BLOCK, NULL, blocks, number, size
 from graphla.backends.cuda.matvec import longest_row, nonempty_rows
 from graphla.backends.cuda.plan import good_neighbors
 from graphla.backends.tuning import current
+from graphla.backends.values import count_true
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, remember
@@ -134,7 +135,7 @@ def _flag_columns(a: Csr) -> _Used:
     if a.nvals:
         kernel = load("matvec.cu", "flag_listed", NOTHING)
         kernel(blocks(a.nvals), BLOCK, a.indices, size(a.nvals), flags)
-    return _Used(flags, number(flags.sum()))
+    return _Used(flags, number(count_true(flags)))
 
 
 def _form(

@@ -29,6 +29,7 @@ from graphla.backends.cuda.launch import (
     tiles,
 )
 from graphla.backends.tuning import current
+from graphla.backends.values import count_true
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import enumeration
@@ -62,7 +63,7 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
         return monoid.identity
     dtype, times = monoid.type.np_type, values.size
     if is_iso(values) and present is not None:
-        times = number(xp.count_nonzero(present))
+        times = number(count_true(present))
         if not times:
             return monoid.identity
     if monoid.is_any or (monoid.is_idempotent and is_iso(values)):

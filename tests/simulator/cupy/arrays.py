@@ -1,7 +1,7 @@
-"""The stand-in for cupy.ndarray: it contains a NumPy array in the memory of a simulated device.
+"""Define a stand-in for cupy.ndarray: a NumPy array in the memory of a simulated device.
 
-The class is not a subclass of numpy.ndarray. NumPy refuses to convert objects of this class, in the
-same way as it refuses to convert CuPy arrays.
+The class is not a subclass of numpy.ndarray. NumPy refuses to convert objects of this class, as it
+refuses to convert CuPy arrays.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Sums(NamedTuple):
 class Paths(NamedTuple):
     """The arrays for the search for shortest paths from one source.
 
-    Before and after each search, `place` and `sigma` are 0 at every vertex.
+    Before and after each search, `place`, `sigma` and `share` are 0 at every vertex.
     """
 
     # For each vertex of an unweighted graph: 1 plus its level. For each vertex of a weighted graph:
@@ -84,9 +84,11 @@ class Paths(NamedTuple):
     share: Any
     queue: Any  # the vertices that the source reaches, nearest first
     # In a weighted graph: a binary heap of the vertices that are reached but not yet in `queue`. In
-    # `share_sources`: level k is queue[heap[k]:heap[k + 1]].
+    # a graph without weights: level k is queue[heap[k]:heap[k + 1]].
     heap: Any
     distance: Any  # only with weights: for each vertex, the smallest distance found so far
+    # In `count_by_levels`: for each position in `queue`, the number of shortest paths to the vertex
+    frozen: Any
     stop: Any
 
 
@@ -138,7 +140,7 @@ def by_levels(graph, kept_paths, source):
     some of the vertices.
     """
     indptr, indices, _, _ = graph
-    place, sigma, _, queue, _, _, stop = kept_paths
+    place, sigma, _, queue, _, _, _, stop = kept_paths
     place[source] = 1
     sigma[source] = 1.0
     queue[0] = source
@@ -171,7 +173,7 @@ def by_distance(graph, kept_paths, source):
     vertices.
     """
     indptr, indices, weights, step = graph
-    place, sigma, _, queue, heap, distance, stop = kept_paths
+    place, sigma, _, queue, heap, distance, _, stop = kept_paths
     distance[source] = 0.0
     sigma[source] = 1.0
     heap[0] = source
@@ -211,6 +213,101 @@ def by_distance(graph, kept_paths, source):
     return tail
 
 
+def count_by_levels(graph, kept_paths, source):
+    """Search from the source, level by level, in a graph without weights.
+
+    Level k becomes queue[heap[k]:heap[k + 1]], and frozen[t] becomes the number of shortest paths
+    to queue[t]. Return the number of reached vertices and the number of levels. If a stop is
+    requested, the function returns early, with only some of the vertices.
+
+    The edges of a level add path counts to all their ends without a test of the level of the end.
+    So `sigma` is wrong for a vertex whose level is complete, and `frozen` keeps its number of
+    paths. But `sigma` is 0 only at vertices that have not been reached.
+    """
+    indptr, indices, _, _ = graph
+    _, sigma, _, queue, starts, _, frozen, stop = kept_paths
+    sigma[source] = 1.0
+    queue[0] = source
+    begin, tail, level = ZERO, ONE, np.int64(0)
+    starts[0] = 0
+    while begin < tail:
+        end = tail
+        level += 1
+        starts[level] = np.int32(end)
+        for t in range(begin, end):
+            frozen[t] = sigma[np.uint64(queue[t])]
+        for t in range(begin, end):
+            if t & np.uint64(BATCH) == ZERO and stop[0]:
+                return np.int64(tail), level
+            v = np.uint64(queue[t])
+            paths = frozen[t]
+            for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+                w = np.uint64(indices[p])
+                before = sigma[w]
+                if before == 0.0:
+                    queue[tail] = np.int32(w)
+                    tail += ONE
+                sigma[w] = before + paths
+        begin = end
+    return np.int64(tail), level
+
+
+def sum_by_levels(graph, out_sums, kept_paths, of_edges, levels):
+    """Add the dependencies for one source in a graph without weights to the sums.
+
+    The levels are processed from the last to the first. While a level is processed, `share` is
+    nonzero only at vertices of later levels. A vertex has no edges to levels after the next one, so
+    the sum over all neighbors needs no test of their levels. `frozen` holds the shares of the level
+    until it is complete. If a stop is requested, the function returns early.
+    """
+    indptr, indices, _, _ = graph
+    totals, edges, _, _ = out_sums
+    _, _, share, queue, starts, _, frozen, stop = kept_paths
+    for level in range(levels - 1, -1, -1):
+        begin, end = np.uint64(starts[level]), np.uint64(starts[level + 1])
+        for t in range(begin, end):
+            if t & np.uint64(BATCH) == ZERO and stop[0]:
+                return
+            v = np.uint64(queue[t])
+            paths, total = frozen[t], 0.0
+            for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+                there = share[np.uint64(indices[p])]
+                total += there
+                if of_edges:
+                    edges[p] += paths * there
+            frozen[t] = 1.0 / paths + total
+            if level > 0:
+                totals[v] += paths * total
+        for t in range(begin, end):
+            share[np.uint64(queue[t])] = frozen[t]
+
+
+def sum_by_distance(graph, out_sums, kept_paths, of_edges, count):
+    """Add the dependencies for one source in a graph with weights to the sums.
+
+    If a stop is requested, the function returns early.
+    """
+    indptr, indices, weights, step = graph
+    totals, edges, _, _ = out_sums
+    place, sigma, share, queue, _, distance, _, stop = kept_paths
+    for t in range(count - 1, -1, -1):
+        if t & BATCH == 0 and stop[0]:
+            return
+        v = np.uint64(queue[t])
+        at, paths = place[v], sigma[v]
+        total = 0.0
+        for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+            w = np.uint64(indices[p])
+            far = distance[v] + weights[np.int64(p) * step]
+            if place[w] < at and distance[w] == far:
+                total += share[w]
+                if of_edges:
+                    edges[p] += paths * share[w]
+        share[v] = 1.0 / paths + total
+        if t > 0:
+            totals[v] += paths * total
+
+
 def dependencies(
     graph: Graph,
     sources,
@@ -224,44 +321,28 @@ def dependencies(
 ):
     """Add the dependencies for the sources first..last - 1 to the sums. Return FINISHED, or STOPPED
     if a stop was requested."""
-    indptr, indices, weights, step = graph
-    totals, edges, reached, counts = out_sums
-    place, sigma, share, queue, _, distance, stop = kept_paths
+    reached, counts = out_sums.reached, out_sums.counts
+    place, sigma, share, queue, _, _, _, stop = kept_paths
     for s in range(first, last):
         if stop[0]:
             return STOPPED
         source = sources[s]
         if is_weighted:
             count = by_distance(graph, kept_paths, source)
+            sum_by_distance(graph, out_sums, kept_paths, of_edges, count)
         else:
-            count = by_levels(graph, kept_paths, source)
+            count, levels = count_by_levels(graph, kept_paths, source)
+            sum_by_levels(graph, out_sums, kept_paths, of_edges, levels)
         counts[s] = count
-        for t in range(count - 1, -1, -1):
-            if t & BATCH == 0 and stop[0]:
-                return STOPPED
-            v = np.uint64(queue[t])
-            at, paths = place[v], sigma[v]
-            total = 0.0
-            for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-                w = np.uint64(indices[p])
-                if is_weighted:
-                    far = distance[v] + weights[np.int64(p) * step]
-                    is_on = place[w] < at and distance[w] == far
-                else:
-                    is_on = place[w] == at + 1
-                if is_on:
-                    total += share[w]
-                    if of_edges:
-                        edges[p] += paths * share[w]
-            share[v] = 1.0 / paths + total
-            if v != np.uint64(source):
-                totals[v] += paths * total
-                if reach:
-                    reached[v] += 1
+        if stop[0]:
+            return STOPPED
         for t in range(count):
             v = queue[t]
             place[v] = 0
             sigma[v] = 0.0
+            share[v] = 0.0
+            if reach and t > 0:
+                reached[v] += 1
     return FINISHED
 
 

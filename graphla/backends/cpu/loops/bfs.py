@@ -22,6 +22,7 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     prefetch_element,
 )
 from graphla.backends.cpu.loops.team import (
+    ARGUMENT,
     KIND,
     OVER,
     SUM,
@@ -40,7 +41,8 @@ LOW = np.uint64(63)
 SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
 ROOM = np.uint64(2048)  # a push lists at most this many edges before it examines their targets
 CHOSEN = ROOM + ROOM  # position in a thread's part of `edges` at which the chosen edges begin
-CHUNK = 64  # number of vertices that a thread takes at a time in a push
+# In a push a thread takes up to CHUNK vertices at a time, with about CHUNK_EDGES edges.
+CHUNK, CHUNK_EDGES = 64, 1024
 AHEAD = np.uint64(12)  # a push loads the start of a row this many vertices in advance
 WORDS = 16  # number of words of a bit map in one batch of a pull
 PULLED_WORDS = 64  # number of words that a thread takes at a time in a pull
@@ -523,12 +525,12 @@ def work_on_level(graph: Graph, work: Work, rule: Rule, team, thread):
     depth, total = state[DEPTH], 0
     if team[KIND] == PUSH:
         base = np.uint64(thread) * (CHOSEN + ROOM)
-        last = state[TAIL]
+        last, chunk = state[TAIL], team[ARGUMENT]
         while not stopped[0]:
-            head = state[HEAD] + take_chunk(team, CHUNK)
+            head = state[HEAD] + take_chunk(team, chunk)
             if head >= last:
                 break
-            push_level(graph, work, rule, base, head, min(head + CHUNK, last), 0, depth)
+            push_level(graph, work, rule, base, head, min(head + chunk, last), 0, depth)
         return 0
     words = work.next.size
     while not stopped[0]:
@@ -558,6 +560,8 @@ def search_together(
                 return STOPPED if stopped[0] else FINISHED
         else:
             state[END] = state[TAIL]
+            chunk = state[FRONTIER] * CHUNK_EDGES // max(state[EDGES], 1)
+            kept_team[ARGUMENT] = max(min(chunk, CHUNK), 1)
             open_step(kept_team, PULL if state[PULLED] else PUSH)
         found = work_on_level(graph, kept_work, rule, kept_team, thread)
         if found:
@@ -581,7 +585,8 @@ def search_together(
             status = PAUSED
             break
         choose_direction(graph, kept_work, rule)
-        if state[LEFT] <= wide if state[PULLED] else (LEAST or state[EDGES] < shared):
+        looks = state[LEFT] + kept_work.next.size
+        if looks <= wide if state[PULLED] else (LEAST or state[EDGES] < shared):
             status = PAUSED
             break
     dismiss(kept_team)

@@ -56,7 +56,9 @@ AHEAD = np.uint64(8)  # the loop loads the start of a row this many vertices in 
 FAR = 64  # the number of the last bucket
 ROW = FAR + 8  # length of the part of `heads` and `ends` that belongs to one thread
 CHUNK = 64  # number of vertices that a thread takes at a time in a short round
+LEAST_LOAD = 256  # a chunk of less than CHUNK vertices has at least about this many edges
 LOAD = 8192  # approximate maximum number of edges in a chunk of a round
+MANY = 16  # several threads share only rounds with at least this many vertices
 SAMPLES = 64  # number of vertices of a round whose edges are counted for an estimate
 COPIED = 64  # if a round has more blocks than this, several threads copy them
 ALONE = 256  # after this number of consecutive rounds with few edges, one thread continues alone
@@ -94,6 +96,7 @@ class Work(NamedTuple):
     heads: Any  # for each thread and bucket, the last block of the chain, or -1
     # For each thread and bucket, the position in `pool` where the last block's vertices end.
     ends: Any
+    counts: Any  # for each thread and bucket, the number of blocks in the chain
     round_ends: Any  # for each thread, the position at which its vertices end in `round`
     limits: Any  # four values: base, width, the largest value to multiply, the largest value wanted
     state: Any
@@ -114,6 +117,7 @@ def append(work: Work, chain, v):
             return
         work.links[np.uint64(block)] = work.heads[chain]
         work.heads[chain] = block
+        work.counts[chain] += 1
         end = np.uint64(block * BLOCK)
     work.pool[end] = v
     work.ends[chain] = end + ONE
@@ -232,7 +236,7 @@ def collect(work: Work, b, threads):
             begin = np.uint64(block * BLOCK)
             end = begin + np.uint64(BLOCK)
         work.heads[chain] = -1
-        work.ends[chain] = 0
+        work.ends[chain] = work.counts[chain] = 0
     return np.int64(count)
 
 
@@ -244,13 +248,9 @@ def count_listed(work: Work, b, threads):
     total = 0
     for thread in range(threads):
         chain = np.uint64(thread * ROW + b)
-        block = work.heads[chain]
-        if block >= 0:
-            total += work.ends[chain] - block * BLOCK
-            block = np.int64(work.links[np.uint64(block)])
-            while block >= 0:
-                total += BLOCK
-                block = np.int64(work.links[np.uint64(block)])
+        if work.heads[chain] >= 0:
+            full = work.counts[chain] - 1  # only the last block of a chain may have room
+            total += full * BLOCK + work.ends[chain] - work.heads[chain] * BLOCK
         work.round_ends[np.uint64(thread)] = total
     return total
 
@@ -268,7 +268,7 @@ def copy_chain(work: Work, b, thread):
         block = np.int64(work.links[np.uint64(block)])
         end = block * BLOCK + BLOCK
     work.heads[chain] = -1
-    work.ends[chain] = 0
+    work.ends[chain] = work.counts[chain] = 0
 
 
 def estimate_edges(indptr, work: Work, size):
@@ -295,7 +295,7 @@ def empty(work: Work, threads):
     work.state[BLOCKS] = work.state[IS_FULL] = 0
     for chain in range(np.uint64(threads * ROW)):
         work.heads[chain] = -1
-        work.ends[chain] = 0
+        work.ends[chain] = work.counts[chain] = 0
     count = ZERO
     for v in range(np.uint64(work.values.size)):
         if not work.done[v] and work.values[v] != INFINITE:
@@ -486,15 +486,15 @@ def run_together(
                 is_new, again = True, size
                 continue
             state[SIZE] = size
-            if size > CHUNK and size * longest >= least:
+            if size >= MANY and size * longest >= least:
                 is_large = estimate_edges(indptr, kept_work, size) >= least
         is_shared = thread > 0 or is_large  # whether several threads run this round
         chunk = CHECK
         if is_shared:
             if thread == 0:
                 size = state[SIZE]
-                chunk = max(size // (threads * CHUNKS), CHUNK)
                 ahead = max(estimate_edges(indptr, kept_work, size), 1)
+                chunk = max(size // (threads * CHUNKS), min(size * LEAST_LOAD // ahead, CHUNK))
                 kept_team[ARGUMENT] = max(min(chunk, CHECK, size * LOAD // ahead), 1)
                 open_step(kept_team, MULTIPLY)
             chunk = kept_team[ARGUMENT]

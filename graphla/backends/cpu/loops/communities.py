@@ -2,7 +2,22 @@
 
 from typing import Any, NamedTuple
 
+from graphla.backends.cpu.loops.placeholder_ops import called
+from graphla.backends.cpu.loops.team import (
+    KIND,
+    OVER,
+    close_step,
+    dismiss,
+    enter,
+    leave,
+    open_step,
+    take_chunk,
+)
+
 BATCH = 1023
+CHUNK = 32  # number of vertices that a thread takes at a time in a batch
+CHOOSE, WAKE = range(2)
+"""The kinds of steps: choose communities for vertices, or let the neighbors of vertices wait."""
 STILL, MOVING = 0, 1
 TURNS = 1000
 
@@ -29,6 +44,22 @@ class Moves(NamedTuple):
     rates: Any  # two numbers: `factor` and `margin` of the request
     queue: Any  # vertices; for `move` a ring buffer of n vertices
     waits: Any  # whether a vertex is in the queue, or must be put into the next queue
+
+
+class Batches(NamedTuple):
+    """The arrays and parameters of moves in batches."""
+
+    chosen: Any  # the community chosen for each vertex, or -1 if it stays in its community
+    order: Any  # all vertices
+    # For each thread, n elements for the sums of `sum_links`, and `longest` elements for its list.
+    sums: Any
+    met: Any
+    span: Any  # the positions in the queue at which the current batch begins and ends
+    team: Any
+    size: Any  # maximum number of vertices in a batch
+    few: Any  # the rounds end once fewer than n / `few` vertices wait
+    rounds: Any  # maximum number of rounds
+    longest: Any  # length of the longest row
 
 
 def popular(
@@ -223,7 +254,7 @@ def sum_links(links, community, kept_sums, kept_met, v):
     return count
 
 
-def best_move(moves, sums, met, own, count, v):
+def best_move(moves, kept_sums, kept_met, own, count, v):
     """Return the community with the largest gain for vertex v; `own` is its present community.
 
     The gain of community c is the weight between v and c, minus factor times
@@ -234,13 +265,13 @@ def best_move(moves, sums, met, own, count, v):
     out, into = moves.degrees[sides * v], moves.degrees[sides * v + other]
     best = own
     outs, intos = totals[sides * own] - out, totals[sides * own + other] - into
-    most = sums[own] - factor * (out * intos + into * outs) + margin * (out + into)
+    most = kept_sums[own] - factor * (out * intos + into * outs) + margin * (out + into)
     for k in range(count):
-        c = met[k]
-        gain = sums[c] - factor * (out * totals[sides * c + other] + into * totals[sides * c])
+        c = kept_met[k]
+        gain = kept_sums[c] - factor * (out * totals[sides * c + other] + into * totals[sides * c])
         is_better = (c != own) & (gain > most)
         best, most = (c if is_better else best), (gain if is_better else most)
-        sums[c] = 0
+        kept_sums[c] = 0
     return best
 
 
@@ -254,43 +285,108 @@ def transfer(moves, community, v, best):
     community[v] = best
 
 
-def choose_moves(
-    links: Links, community, out_chosen, kept_moves: Moves, kept_sums, kept_met, first, last
+def move_in_batches(
+    links: Links, out_community, kept_moves: Moves, kept_batches: Batches, kept_stop, thread
 ):
+    """Move vertices in batches for at most `rounds` rounds, while at least n / `few` of them wait.
+
+    In each round, the vertices that wait are listed in the order of the array `order`. Each batch
+    consists of `size` of them. All vertices of a batch choose their communities before the first
+    one of them moves, so that threads can share this work (`loops/team`). Thread 0 leads. At the
+    end the vertices that still wait are in the queue. Return their number, or -1 if a stop is
+    requested.
+    """
+    chosen, order, sums, met, span, team, size, few, rounds, longest = kept_batches
+    n, number = len(out_community), 0
+    sums = sums[thread * n : (thread + 1) * n]
+    met = met[thread * longest : (thread + 1) * longest]
+    work = (links, out_community, chosen, kept_moves, sums, met)
+    if thread > 0:
+        number = enter(team, kept_stop, number)
+        while number != OVER:
+            work_on_batch(work, span, team, kept_stop)
+            leave(team)
+            number = enter(team, kept_stop, number)
+        return -1
+    count = list_waiting(order, kept_moves)
+    while rounds > 0 and count * few >= n and not kept_stop[0]:
+        rounds -= 1
+        for first in range(0, count, size):
+            span[0], span[1] = first, min(first + size, count)
+            for kind in (CHOOSE, WAKE):
+                open_step(team, kind)
+                work_on_batch(work, span, team, kept_stop)
+                close_step(team)
+                if kind == CHOOSE:
+                    apply_moves(chosen, out_community, kept_moves, first, span[1])
+            if kept_stop[0]:
+                break
+        count = list_waiting(order, kept_moves)
+    dismiss(team)
+    return -1 if kept_stop[0] else count
+
+
+def list_waiting(order, moves):
+    """Write the vertices that wait to the queue, and return their number."""
+    count = 0
+    for k in range(len(order)):
+        v = order[k]
+        moves.queue[count] = v
+        count += moves.waits[v] != 0
+    return count
+
+
+def work_on_batch(work, span, team, stop):
+    """Process chunks of the open step until none is left or a stop is requested."""
+    links, community, chosen, moves, sums, met = work
+    while not stop[0]:
+        first = span[0] + take_chunk(team, CHUNK)
+        last = min(first + CHUNK, span[1])
+        if first >= last:
+            break
+        if team[KIND] == CHOOSE:
+            choose_moves(links, community, chosen, moves, sums, met, first, last)
+        else:
+            wake_neighbors(links, community, chosen, moves, first, last)
+
+
+@called
+def choose_moves(links, community, chosen, moves, kept_sums, kept_met, first, last):
     """Choose communities for the vertices in positions first..last - 1 of the queue.
 
     If a vertex should stay in its community, -1 is written for it. The function also clears the
     flags of these vertices in `waits`.
     """
     for k in range(first, last):
-        v = kept_moves.queue[k]
+        v = moves.queue[k]
         own = community[v]
         count = sum_links(links, community, kept_sums, kept_met, v)
-        best = best_move(kept_moves, kept_sums, kept_met, own, count, v)
-        out_chosen[v] = -1 if best == own else best
-        kept_moves.waits[v] = 0
+        best = best_move(moves, kept_sums, kept_met, own, count, v)
+        chosen[v] = -1 if best == own else best
+        moves.waits[v] = 0
 
 
-def apply_moves(chosen, out_community, kept_moves: Moves, first, last):
+def apply_moves(chosen, community, moves, first, last):
     """Move the vertices in positions first..last - 1 of the queue to the chosen communities."""
     for k in range(first, last):
-        v = kept_moves.queue[k]
+        v = moves.queue[k]
         if chosen[v] >= 0:
-            transfer(kept_moves, out_community, v, chosen[v])
+            transfer(moves, community, v, chosen[v])
 
 
-def wake_neighbors(links: Links, community, chosen, kept_moves: Moves, first, last):
+@called
+def wake_neighbors(links, community, chosen, moves, first, last):
     """Set `waits` for the neighbors of each moved vertex that are not in its community.
 
     The moved vertices are those in positions first..last - 1 of the queue for which a community was
     chosen.
     """
     for k in range(first, last):
-        v = kept_moves.queue[k]
+        v = moves.queue[k]
         if chosen[v] >= 0:
             for p in range(links.indptr[v], links.indptr[v + 1]):
                 if community[links.indices[p]] != chosen[v]:
-                    kept_moves.waits[links.indices[p]] = 1
+                    moves.waits[links.indices[p]] = 1
 
 
 def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, kept_stop, size):

@@ -24,6 +24,7 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     called,
     fetch_add,
     local_array,
+    prefetch_element,
 )
 from graphla.backends.cpu.loops.team import (
     ARGUMENT,
@@ -39,9 +40,10 @@ from graphla.backends.cpu.loops.team import (
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 BATCH = np.uint64(1024)  # number of vertices that are removed between reads of the stop flag
-ROOM = 1024  # length of the lists that each thread collects
-PIECE = np.uint64(512)  # a row is read in pieces of this many entries
-CHUNKS = 32  # number of chunks of a step, if it has enough vertices
+ROOM = 1024  # maximum number of vertices in the lists that each thread collects
+LENGTH = ROOM + 1  # the loops write a vertex before deciding whether to keep it
+AHEAD = np.uint64(6)  # the loop loads the start of a row this many vertices in advance
+CHUNKS = 64  # number of chunks of a step, if it has enough vertices
 LARGEST = np.int64(512)  # maximum number of vertices in a chunk
 # Positions in `state`: the ends of the queue and of `left`, each in a cache line of its own,
 # because threads change them during a step; the value of `core`; and the bounds of the step.
@@ -113,59 +115,85 @@ def decrement(indices, degrees, out_queue, core, size, begin, end):
 @called
 def put(state, end, out_list, own, count):
     """Append own[:count] to the list whose end is state[end]."""
-    place = np.uint64(fetch_add(state, end, np.int64(count)))
-    for t in range(count):
-        out_list[place + t] = own[t]
+    if count:
+        place = np.uint64(fetch_add(state, end, np.int64(count)))
+        for t in range(count):
+            out_list[place + t] = own[t]
 
 
 @called
-def remove_row(indptr, indices, degrees, out_queue, state, v, own, count):
-    """Remove the edges in a row, while other threads remove edges too.
+def list_large(indices, degrees, core, chosen, kept, begin, end):
+    """Append the vertices in indices[begin:end] whose degrees exceed `core` to the list `chosen`.
 
-    Return the number of vertices in the list `own`.
+    Return the new length of the list. The loop has no branch that depends on a degree, so that many
+    memory accesses overlap.
     """
-    core = state[CORE]
-    p, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
-    while p < end:
-        if count + PIECE > np.uint64(ROOM):
-            put(state, np.uint64(SIZE), out_queue, own, count)
-            count = ZERO
-        most = min(p + PIECE, end)
-        for q in range(p, most):
-            u = np.uint64(indices[q])
-            if degrees[u] > core:
-                degree = fetch_add(degrees, u, np.int32(-1))
-                if degree <= core:  # another thread was faster
-                    fetch_add(degrees, u, np.int32(1))
-                elif degree == core + 1:
-                    own[count] = indices[q]
-                    count += ONE
-        p = most
-    return count
+    for p in range(begin, end):
+        u = indices[p]
+        chosen[kept] = u
+        kept += np.uint64(degrees[np.uint64(u)] > core)
+    return kept
+
+
+@called
+def decrement_listed(degrees, out_queue, state, chosen, kept):
+    """Decrement the degrees of the vertices chosen[:kept], while other threads do the same.
+
+    Vertices whose degree becomes `core` join the queue.
+    """
+    core, count = state[CORE], ZERO
+    for c in range(kept):
+        v = chosen[c]
+        degree = fetch_add(degrees, np.uint64(v), np.int32(-1))
+        if degree <= core:  # another thread was faster
+            fetch_add(degrees, np.uint64(v), np.int32(1))
+        chosen[count] = v
+        count += np.uint64(degree == core + 1)
+    put(state, np.uint64(SIZE), out_queue, chosen, count)
+
+
+@called
+def remove_rows(indptr, indices, degrees, out_queue, state, chosen, first, last):
+    """Remove the edges in the rows of the vertices queue[first:last], while other threads remove
+    edges too."""
+    core, kept = state[CORE], ZERO
+    final = np.uint64(last) - ONE
+    for t in range(np.uint64(first), np.uint64(last)):
+        prefetch_element(indptr, np.uint64(out_queue[min(t + AHEAD + AHEAD, final)]))
+        soon = np.uint64(out_queue[min(t + AHEAD, final)])
+        prefetch_element(indices, np.uint64(indptr[soon]))
+        v = np.uint64(out_queue[t])
+        p, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
+        while p < end:
+            if kept == np.uint64(ROOM):
+                decrement_listed(degrees, out_queue, state, chosen, kept)
+                kept = ZERO
+            most = min(end, p + np.uint64(ROOM) - kept)
+            kept = list_large(indices, degrees, core, chosen, kept, p, most)
+            p = most
+    decrement_listed(degrees, out_queue, state, chosen, kept)
 
 
 @called
 def run_chunks(rows: Rows, work: Work):
     """Process chunks of the open step until none is left or a stop is requested."""
     degrees, left, queue, state, team, stop = work
-    own, rest = local_array(ROOM, np.int32), local_array(ROOM, np.int32)
+    own, rest = local_array(LENGTH, np.int32), local_array(LENGTH, np.int32)
     chunk, end, core = team[ARGUMENT], state[END], state[CORE]
     while not stop[0]:
         first = state[BEGIN] + take_chunk(team, chunk)
         if first >= end:
             break
-        last, count = min(first + chunk, end), ZERO
+        last = min(first + chunk, end)
         if team[KIND] == SCAN:
             count, kept = divide(left, degrees, core, own, ZERO, rest, ZERO, first, last)
             put(state, np.uint64(KEPT), left, rest, kept)
+            put(state, np.uint64(SIZE), queue, own, count)
         else:
-            for t in range(np.uint64(first), np.uint64(last)):
-                v = np.uint64(queue[t])
-                count = remove_row(rows.indptr, rows.indices, degrees, queue, state, v, own, count)
-                if rows.both:
-                    indptr, indices = rows.other_indptr, rows.other_indices
-                    count = remove_row(indptr, indices, degrees, queue, state, v, own, count)
-        put(state, np.uint64(SIZE), queue, own, count)
+            remove_rows(rows.indptr, rows.indices, degrees, queue, state, own, first, last)
+            if rows.both:
+                indptr, indices = rows.other_indptr, rows.other_indices
+                remove_rows(indptr, indices, degrees, queue, state, own, first, last)
 
 
 def assist(rows: Rows, work: Work):

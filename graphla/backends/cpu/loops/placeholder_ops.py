@@ -173,6 +173,25 @@ def watch(array, index):
     return array[index]
 
 
+def call_entry(entry, arguments, thread):
+    """Call the function at the address `entry` with the address of its arguments and a thread
+    number, and return its result."""
+    return 0
+
+
+def wait_while(array, index, value):
+    """Sleep while the lower half of array[index] equals `value`, until `wake` is called.
+
+    The function may also return earlier.
+    """
+    return 0
+
+
+def wake(array, index, count):
+    """Wake up to `count` threads that sleep in `wait_while` for this element."""
+    return 0
+
+
 def view(address, size, dtype):
     """Return the array of `size` elements of a dtype that begins at an address."""
     return np.empty(size, dtype)

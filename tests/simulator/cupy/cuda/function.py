@@ -138,7 +138,7 @@ class Function:
 
 
 def _with_fields(following: Iterator[_Parameter]) -> tuple[_Parameter, list[Any]]:
-    """Return the next item of `following`, and a list of its fields, each with its own fields."""
+    """Return the next parameter, and a list of its fields as (field, list of fields) pairs."""
     parameter = next(following)
     return parameter, [_with_fields(following) for _ in range(parameter.fields)]
 

@@ -1,9 +1,9 @@
 """A stand-in for CuPy's streams and events that runs all work immediately and checks its order.
 
 On a GPU, only events and host waits order the work of two streams. Each stream has a vector clock:
-its own progress, and the progress of every other stream that it has waited for. It is a fault if a
-stream reads memory without having waited for another stream's last write to it. It is also a fault
-if a stream overwrites memory that another stream may still read.
+its own progress, and the progress of every other stream for which it has waited. A fault is
+reported in two cases: a stream reads memory, but has not waited for the last write of another
+stream to this memory; or a stream overwrites memory that another stream may still be reading.
 """
 
 from __future__ import annotations
@@ -179,8 +179,8 @@ def reads(memory: Any, stream: Any = None, what: str = "work") -> None:
 def copies(memory: Any) -> None:
     """Record that the current stream copies from memory; check the order as `reads` does.
 
-    If the current stream is a null stream and the memory is on another device, the copy also waits
-    for the null stream of that device.
+    If the current stream is a null stream and the memory is on another device, the current stream
+    first waits for the null stream of that device.
     """
     place = _place(None)
     if memory is not None and memory.device_id != place[0] and place[1] == 0:
