@@ -577,8 +577,10 @@ BAD_INDICES = (
     ),
     ("IndexOutOfBound", "index {index} is out of range: the size is {size}"),
 )
-"""The faults of a vector of indices: a missing entry, and an index out of range. For each fault: the
-exception and its message."""
+"""The faults of a vector of indices: a missing entry, and an index out of range.
+
+Each fault is described by its exception and the message.
+"""
 
 
 def _line_of_part(part: Part) -> int:

@@ -112,7 +112,8 @@ GOES_ON, FINISHED, FAULTED, SPREAD, NEEDS_FORM, NEEDS_ROOM, RECORDS = range(7)
 AFTER_REGION, AFTER_RECORD = 1, 2  # values of PHASE: where to continue a statement
 
 STRETCH = np.uint64(1 << 14)  # number of consecutive indices per partial result of a reduction
-NOT_FULL, OUT_OF_RANGE, OUT_OF_INT64, DUPLICATE, NO_ITEM, BAD_INDEX = range(6)  # faults of statements
+# The faults of statements.
+NOT_FULL, OUT_OF_RANGE, OUT_OF_INT64, DUPLICATE, NO_ITEM, BAD_INDEX = range(6)
 
 # The faults that a program defines are numbered downwards from FIRST_FAULT.
 FIRST_FAULT = -100
