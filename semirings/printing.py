@@ -207,7 +207,7 @@ class _Writer:
             arguments=", ".join(arguments),
             name=primitive.name,
             R=self._type(node.dtype),
-            **self._words(dtype),
+            **self._placeholders(dtype),
         )
 
     def _type(self, dtype: DataType) -> str:
@@ -215,8 +215,8 @@ class _Writer:
             return dtype.c_type
         return f"np.{dtype.np_type.type.__name__.rstrip('_')}" if dtype is not BOOL else "np.bool_"
 
-    def _words(self, dtype: DataType) -> dict[str, str]:
-        return _words(self.language, dtype, self._type(dtype))
+    def _placeholders(self, dtype: DataType) -> dict[str, str]:
+        return _placeholders_of(self.language, dtype, self._type(dtype))
 
     def _constant(self, node: Node) -> str:
         if self.language == "numpy":
@@ -229,7 +229,7 @@ class _Writer:
     def _cast(self, node: Node, text: str) -> str:
         source, target = node.arguments[0].dtype, node.dtype
         type_ = self._type(target)
-        words = self._words(target)
+        words = self._placeholders(target)
         is_to_integer = source.is_float and target.is_integer
         if self.language == "numpy":
             if is_to_integer:
@@ -249,7 +249,7 @@ class _Writer:
 
 
 @cache
-def _words(language: str, dtype: DataType, type_: str) -> dict[str, str]:
+def _placeholders_of(language: str, dtype: DataType, type_: str) -> dict[str, str]:
     """Return the text of each name that a template may use in addition to its arguments."""
     words = {"T": type_, "f": "f" if dtype is FP32 else "", "BITS": str(dtype.bits)}
     if dtype.is_integer:

@@ -65,7 +65,7 @@ def test_a_vector_with_every_entry_has_only_the_full_form():
     full = v.dense()
     assert isinstance(full, FullVector)
     assert full.values.tolist() == [0, 1, 2]
-    assert v.at_hand is full
+    assert v.any_form is full
     assert v.bitmap().present.all()
     assert v.sparse().values.tolist() == [0, 1, 2]
     assert not v.has_sparse
@@ -224,13 +224,13 @@ def through_a_generator(noun):
 seen_by = {
     "a second noun": lambda noun: Noun(noun._store),
     "an expression": lambda noun: (noun._store,),
-    "a kept storage": lambda noun: noun._store.at_hand,
-    "an exported array": lambda noun: noun._store.at_hand.values,
-    "a view": lambda noun: noun._store.at_hand.values[1:],
-    "a view of a view": lambda noun: noun._store.at_hand.values[1:][1:].reshape(1, 2),
-    "another dtype's view": lambda noun: noun._store.at_hand.values.view(np.uint8),
-    "a buffer": lambda noun: memoryview(noun._store.at_hand.values),
-    "an iterator": lambda noun: iter(noun._store.at_hand.values),
+    "a kept storage": lambda noun: noun._store.any_form,
+    "an exported array": lambda noun: noun._store.any_form.values,
+    "a view": lambda noun: noun._store.any_form.values[1:],
+    "a view of a view": lambda noun: noun._store.any_form.values[1:][1:].reshape(1, 2),
+    "another dtype's view": lambda noun: noun._store.any_form.values.view(np.uint8),
+    "a buffer": lambda noun: memoryview(noun._store.any_form.values),
+    "an iterator": lambda noun: iter(noun._store.any_form.values),
     "a suspended generator": through_a_generator,
     "a closure": lambda noun: (lambda forms: lambda: forms)(noun._store),
 }
@@ -270,7 +270,7 @@ def test_an_array_that_does_not_own_its_memory_is_not_overwritten(values):
 
 def test_a_read_only_array_is_not_overwritten():
     noun = full_noun()
-    noun._store.at_hand.values.flags.writeable = False
+    noun._store.any_form.values.flags.writeable = False
     assert take_in_place(noun) is None
 
 
@@ -278,7 +278,7 @@ def test_a_vector_that_another_thread_reads_is_not_written_in_place():
     noun, reading, done = bitmap_noun(), threading.Event(), threading.Event()
 
     def read():
-        values = noun._store.at_hand.values
+        values = noun._store.any_form.values
         reading.set()
         done.wait()
         del values
@@ -306,7 +306,7 @@ def test_an_interrupted_write_leaves_a_consistent_vector():
     # Simulate a write that was interrupted here: the vector never receives the new storage form.
     assert noun._store.nvals == 3
     assert noun._store.sparse().indices.tolist() == [0, 1, 2]
-    assert noun._store.at_hand.nvals == 3
+    assert noun._store.any_form.nvals == 3
 
 
 def test_repeated_merges_into_a_sparse_vector_make_the_vector_dense():

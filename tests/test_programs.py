@@ -178,12 +178,12 @@ class Programs(RuleBasedStateMachine):
             assert noun.nvals == len(self.tables[name].entries)
 
     @rule()
-    def look(self) -> None:
+    def compare_all(self) -> None:
         for name, noun in self.nouns.items():
             same(noun, self.tables[name])
 
     def teardown(self) -> None:
-        self.look()
+        self.compare_all()
         for array, copy in self.arrays:
             assert np.array_equal(array, copy)
 

@@ -141,7 +141,7 @@ class Interrupter:
         self.trigger = trigger
         self.calls: list[str] = []
         self.ended: list[tuple[str, Any]] = []
-        self.untold: list[str] = []
+        self.missed: list[str] = []
 
     def wrap(self, name: str, loop: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
@@ -155,9 +155,9 @@ class Interrupter:
             if current_thread() is main_thread():
                 wait_for_interrupt()
             deadline = monotonic() + PATIENCE
-            while not self._is_told() and not self.untold:
+            while not self._must_stop() and not self.missed:
                 if monotonic() > deadline:
-                    self.untold.append(name)
+                    self.missed.append(name)
                 sleep(0.001)
             found = loop(*arguments)
             self.ended.append((name, found))
@@ -174,7 +174,7 @@ class Interrupter:
 
         return watched
 
-    def _is_told(self) -> bool:
+    def _must_stop(self) -> bool:
         job = self._here.job
         return job._error is not None or (job._stop is not None and bool(job._stop[0]))
 
@@ -337,7 +337,7 @@ def check_run(
         interrupter.begin(trigger)
         with pytest.raises(KeyboardInterrupt):
             run()
-        assert not interrupter.untold
+        assert not interrupter.missed
         assert len(interrupter.calls) <= trigger + 1 + SLACK
         for name, status in interrupter.ended:
             assert name not in STOPPED or status == STOPPED[name]
@@ -409,7 +409,7 @@ def test_no_part_starts_after_the_stop_flag_is_set(count: int) -> None:
 def test_an_interrupted_run_waits_for_the_parts_that_have_started(count: int) -> None:
     begun: list[int] = []
     ended: list[int] = []
-    told = Event()
+    interrupted = Event()
 
     def part(k: int) -> None:
         begun.append(k)
@@ -417,12 +417,12 @@ def test_an_interrupted_run_waits_for_the_parts_that_have_started(count: int) ->
             pthread_kill(main_thread().ident, SIGINT)
         if current_thread() is main_thread():
             wait_for_interrupt()
-        assert told.wait(PATIENCE)
+        assert interrupted.wait(PATIENCE)
         sleep(0.01)
         ended.append(k)
 
     def handle(*_: Any) -> None:
-        told.set()
+        interrupted.set()
         raise KeyboardInterrupt
 
     before = signal.signal(SIGINT, handle)
@@ -467,13 +467,13 @@ def test_a_part_that_fails_sets_the_stop_flag_for_the_parts_in_progress(
             if stop[0]:
                 break
             sleep(0.001)
-        told.append(bool(stop[0]))
+        stops.append(bool(stop[0]))
         return True
 
-    told: list[bool] = []
+    stops: list[bool] = []
     with pytest.raises(error):
         threads.run(part, [(0,), (1,)], 2, stop)
-    assert told == [True]
+    assert stops == [True]
 
 
 def test_a_call_that_was_abandoned_after_an_interrupt_still_runs_to_its_end() -> None:

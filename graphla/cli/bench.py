@@ -194,7 +194,7 @@ def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
 def _time_algorithm(
     algorithm: Algorithm, given: _Given, options: Namespace
 ) -> tuple[float | None, str]:
-    graph = given.undirected if algorithm.told.undirected else given.graph
+    graph = given.undirected if algorithm.graph_options.undirected else given.graph
     arguments = given.arguments(algorithm)
     if arguments is None:
         return None, "the graph has no vertex"
@@ -259,7 +259,7 @@ class _Given:
         for name, parameter in algorithm.parameters.items():
             if parameter.default is not Parameter.empty or name in arguments:
                 continue
-            if name in algorithm.told.keyed:
+            if name in algorithm.graph_options.keyed:
                 arguments[name] = self._components()
             elif not self.graph.nvertices:
                 return None

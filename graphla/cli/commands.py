@@ -52,7 +52,7 @@ def _run(options: Namespace) -> None:
     start = time.perf_counter()
     with progress(f"reading {options.graph}"):
         graph = graphs.read(options)
-        if algorithm.told.undirected:
+        if algorithm.graph_options.undirected:
             graph = graph.to_undirected()
     given = arguments(algorithm, graph, options)
     middle = time.perf_counter()

@@ -67,24 +67,27 @@ def words_of(algorithm: Algorithm, name: str) -> str:
 def add(group: Any, algorithm: Algorithm) -> None:
     """Add an option for each parameter, for example `--max-iter M`, `--weight` or `--no-weight`."""
     for name, parameter in algorithm.parameters.items():
-        flag, words, told = name.replace("_", "-"), words_of(algorithm, name), {}
+        flag, words, settings = name.replace("_", "-"), words_of(algorithm, name), {}
         if _is_switch(name, parameter):
             turned_off = bool(parameter.default)
             flag = f"no-{flag}" if turned_off else flag
-            told = {"action": "store_const", "const": not turned_off}
+            settings = {"action": "store_const", "const": not turned_off}
             if turned_off and name in _SWITCHES:
                 words = "count each edge as 1, regardless of its value"
         elif parameter.default is Parameter.empty and name in ("source", "sources"):
             words += ", counted from 0" * (name == "source") + " (default: 0)"
         elif _is_required(name, parameter):
-            told = {"required": True}
+            settings = {"required": True}
         elif parameter.default is not None:
             words += f" (default: {parameter.default})"
-        if "action" not in told:
-            told |= {"type": _kind(algorithm, name, parameter)}
-            is_vertex = name in algorithm.told.vertices and name not in algorithm.told.keyed
-            told |= {"metavar": "VERTEX" if is_vertex else flag[:1].upper()}
-        group.add_argument(f"--{flag}", dest=_PREFIX + name, default=SUPPRESS, help=words, **told)
+        if "action" not in settings:
+            settings |= {"type": _kind(algorithm, name, parameter)}
+            given = algorithm.graph_options
+            is_vertex = name in given.vertices and name not in given.keyed
+            settings |= {"metavar": "VERTEX" if is_vertex else flag[:1].upper()}
+        group.add_argument(
+            f"--{flag}", dest=_PREFIX + name, default=SUPPRESS, help=words, **settings
+        )
 
 
 def example(algorithm: Algorithm) -> str:
@@ -93,7 +96,7 @@ def example(algorithm: Algorithm) -> str:
     for name, parameter in algorithm.parameters.items():
         if _is_required(name, parameter):
             is_keyed, is_vertex = (
-                name in x for x in (algorithm.told.keyed, algorithm.told.vertices)
+                name in x for x in (algorithm.graph_options.keyed, algorithm.graph_options.vertices)
             )
             value = f"{name}.csv" if is_keyed else "7" if is_vertex else "3"
             words.append(f"--{name.replace('_', '-')} {value}")
@@ -112,11 +115,11 @@ def arguments(algorithm: Algorithm, graph: Graph, options: Namespace) -> dict[st
         if is_missing and name in ("source", "sources"):
             given[name] = graph.labels[0] if len(graph) and graph.has_names else 0
             given[name] = [given[name]] if name == "sources" else given[name]
-        elif name in algorithm.told.keyed and name in given:
+        elif name in algorithm.graph_options.keyed and name in given:
             given[name] = _mapping(graph, name, given[name])
-        elif name in algorithm.told.vertices and name in given:
+        elif name in algorithm.graph_options.vertices and name in given:
             given[name] = _vertices(graph, name, given[name])
-        elif name in algorithm.told.pairs and name in given:
+        elif name in algorithm.graph_options.pairs and name in given:
             pairs = [pair.split(":") for pair in given[name].split(",")]
             if any(len(pair) != 2 for pair in pairs):
                 raise InvalidValue(f"--{name} is {given[name]!r}, but should be u:v,u:w,...")
@@ -133,8 +136,8 @@ def _is_switch(name: str, parameter: Parameter) -> bool:
 
 
 def _kind(algorithm: Algorithm, name: str, parameter: Parameter) -> Any:
-    told = algorithm.told
-    if name in (*told.keyed, *told.vertices, *told.pairs):
+    graph_options = algorithm.graph_options
+    if name in (*graph_options.keyed, *graph_options.vertices, *graph_options.pairs):
         return str
     default, annotation = parameter.default, str(parameter.annotation)
     if isinstance(default, str):

@@ -31,7 +31,7 @@ class Counters:
         self._zeros = xp.zeros((STRIP, each), xp.int64)
         self._bytes = 8 * each
         self._pinned = xp.cuda.alloc_pinned_memory(self._bytes)
-        self._words = np.frombuffer(self._pinned, np.int64, each)
+        self._view = np.frombuffer(self._pinned, np.int64, each)
         self._level = STRIP
 
     def next(self) -> np.uint64:
@@ -50,7 +50,7 @@ class Counters:
         kind, stream = runtime.memcpyDeviceToHost, xp.cuda.get_current_stream()
         runtime.memcpyAsync(self._pinned.ptr, place, self._bytes, kind, stream.ptr)
         stream.synchronize()
-        return self._words.tolist()
+        return self._view.tolist()
 
 
 class CardRung(Rung):

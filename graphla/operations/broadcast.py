@@ -59,7 +59,7 @@ def _along_rows(v: VectorStore, a: MatrixStore) -> MatrixStore:
         dense = do.to_bitmap(met)
         values = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, dense.values)
         return MatrixStore(a.device, v.dtype, do.keep(values, dense.present))
-    dense = v.at_hand if v.has_dense else v.bitmap()
+    dense = v.any_form if v.has_dense else v.bitmap()
     values = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, gather(dense.values, csr.indices))
     if isinstance(dense, BitmapVector):
         values = do.keep(values, dense.present[csr.indices])

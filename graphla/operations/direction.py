@@ -125,12 +125,12 @@ def _fixed(costs: Costs, u: VectorStore) -> Choice:
 
 
 def _unless_paid(
-    wanted: str, at_hand: str, push: float, pull: float, m: MatrixStore, costs: Costs
+    wanted: str, available: str, push: float, pull: float, m: MatrixStore, costs: Costs
 ) -> Choice:
     """Choose between two directions if the faster one needs a form of the matrix that is missing.
 
-    `wanted` is the faster direction, and `at_hand` is the other direction. `wanted` is chosen once
-    the total extra cost of using `at_hand` reaches the cost of building the missing form.
+    `wanted` is the faster direction, and `available` is the other direction. `wanted` is chosen
+    once the total extra cost of using `available` reaches the cost of building the missing form.
     """
     lines = m.ncols if wanted == "push" else m.nrows
     price = costs.transpose_start + costs.transpose_entry * max(m.nvals, lines)
@@ -138,7 +138,7 @@ def _unless_paid(
     if paid >= price:
         return wanted, "push {:,.0f}, pull {:,.0f}: worth the other form by now", push, pull
     reason = "push {:,.0f}, pull {:,.0f}: the other form costs {:,.0f}, of which {:,.0f} is paid"
-    return at_hand, reason, push, pull, price, paid
+    return available, reason, push, pull, price, paid
 
 
 def _price_of_pull(

@@ -30,7 +30,7 @@ def cast(forms: Forms, dtype: DataType) -> Forms:
         return ScalarStore(forms.device, dtype, value)  # pyright: ignore[reportReturnType]
     do = backend(forms.device)
     if isinstance(forms, VectorStore):
-        return VectorStore(forms.device, dtype, do.cast(forms.at_hand, dtype.np_type))
+        return VectorStore(forms.device, dtype, do.cast(forms.any_form, dtype.np_type))
     if not forms.has_csr:
         return cast(forms.T, dtype).T
     csr = do.cast(forms.csr, dtype.np_type)
@@ -76,7 +76,7 @@ def _join_vectors(
     how: Any, a: VectorStore, b: VectorStore, op: TypedBinaryOp, *defaults: Any
 ) -> AnyVector:
     do = backend(a.device)
-    v, w = a.at_hand, b.at_hand
+    v, w = a.any_form, b.any_form
     if not (isinstance(v, SparseVector) and isinstance(w, SparseVector)):
         combined = do.combine(v, w, op, how, *defaults)
         if combined is not None:
@@ -95,7 +95,7 @@ def _near(v: VectorStore, w: VectorStore) -> SparseVector:
     if v.has_sparse or not w.has_sparse or w.nvals * 8 > v.size:
         return v.sparse()
     indices = w.sparse().indices
-    found = backend(v.device).extract_vector(v.at_hand, indices)
+    found = backend(v.device).extract_vector(v.any_form, indices)
     return SparseVector(v.size, indices[found.indices], found.values)
 
 
@@ -143,7 +143,7 @@ def _select(a: Forms, op: TypedSelectOp, thunk: Any) -> Forms:
 def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
     """Apply `compute` to all values, in a format that has already been built."""
     if isinstance(a, VectorStore):
-        v = a.at_hand
+        v = a.any_form
         return VectorStore(a.device, dtype, compute(v, *args))
     if not a.has_csr:
         return _map(a.T, dtype, compute, *args).T

@@ -34,7 +34,7 @@ def _extract_vector(v: VectorStore, indices: Places) -> VectorStore:
     if indices is None:
         return v
     do = backend(v.device)
-    w = do.extract_vector(v.at_hand if v.has_dense else v.sparse(), locate(v.device, indices))
+    w = do.extract_vector(v.any_form if v.has_dense else v.sparse(), locate(v.device, indices))
     return VectorStore(v.device, v.dtype, w)
 
 
@@ -72,7 +72,7 @@ def _vector_element(v: VectorStore, i: int) -> ScalarStore:
     """Return s = v(i), which is empty if v has no entry at i."""
     if v.host_entries is not None:
         return ScalarStore(v.device, v.dtype, v.host_entries.get(i))
-    stored = v.at_hand if v.has_dense else v.sparse()
+    stored = v.any_form if v.has_dense else v.sparse()
     return ScalarStore(v.device, v.dtype, backend(v.device).element(stored, i))
 
 

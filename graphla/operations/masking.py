@@ -41,7 +41,7 @@ def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> 
         return forms
     do, dtype = backend(forms.device), forms.dtype
     if isinstance(forms, VectorStore):
-        v = forms.at_hand
+        v = forms.any_form
         return VectorStore(
             forms.device,
             dtype,

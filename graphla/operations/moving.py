@@ -31,7 +31,7 @@ def move_store(forms: Any, device: str) -> Any:
         if isinstance(forms, ScalarStore):
             return ScalarStore(device, forms.dtype, forms.value)
         if isinstance(forms, VectorStore):
-            v = _storage(forms.at_hand, device)
+            v = _storage(forms.any_form, device)
             with DeviceScope("to", (), device):
                 return VectorStore(device, forms.dtype, v)
         csr = _storage(forms.csr, device) if forms.has_csr else None

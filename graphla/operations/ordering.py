@@ -57,7 +57,7 @@ def _run_and_record(compute: Any, a: Any, op: TypedBinaryOp, most: int | None) -
 
 
 def _sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None) -> Sorted:
-    held = v.at_hand
+    held = v.any_form
     w = held if isinstance(held, FullVector) else v.sparse()
     values, places = _sort_values(v.device, w.values, None, op)
     size = w.size

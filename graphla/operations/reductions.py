@@ -33,7 +33,7 @@ def _reduce_scalar(a: Any, monoid: TypedMonoid, allow_empty: bool) -> ScalarStor
     do = backend(a.device)
     if isinstance(a, MatrixStore):
         return ScalarStore(a.device, dtype, do.reduce(values_of(a), monoid))
-    v = a.at_hand
+    v = a.any_form
     present = v.present if isinstance(v, BitmapVector) else None
     return ScalarStore(a.device, dtype, do.reduce(v.values, monoid, present))
 

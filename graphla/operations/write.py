@@ -41,7 +41,7 @@ def write_vector(
     if not owner._store.has_dense:
         entries = t.nvals if t.has_sparse else t.known_nvals
         owner._store.base_for_write(t.size if entries is None else entries)
-    source = t.sparse(sorted=False) if t.has_sparse and not t.has_dense else t.at_hand
+    source = t.sparse(sorted=False) if t.has_sparse and not t.has_dense else t.any_form
     if not owner._store.has_dense and t.has_sparse:
         source = t.sparse()
     del t
@@ -51,7 +51,7 @@ def write_vector(
     if taken is not None:
         written = do.write_vector(taken, source, mask, accum, replace, dtype, in_place=True)
     else:
-        written = do.write_vector(owner._store.at_hand, source, mask, accum, replace, dtype)
+        written = do.write_vector(owner._store.any_form, source, mask, accum, replace, dtype)
     owner._store = owner._store.successor(written)
 
 

@@ -189,10 +189,10 @@ def _input(
         arrays=arguments.arrays,
         scalars={v.name: value for v, value in _pairs(program.scalars, arguments.scalars)},
         vectors={
-            slot.index: store.at_hand for slot, store in _pairs(program.inputs, arguments.vectors)
+            slot.index: store.any_form for slot, store in _pairs(program.inputs, arguments.vectors)
         },
         stacks={
-            stack.index: [store.at_hand for store in stores]
+            stack.index: [store.any_form for store in stores]
             for stack, stores in _pairs(program.stacks, arguments.stacks)
         },
         slots={slot.index: (slot.dtype, slot.dim.index) for slot in program.slots},

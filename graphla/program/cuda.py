@@ -110,7 +110,7 @@ def _read_input(store: VectorStore) -> AnyVector | dict[int, Any]:
     """Return a form of an input vector, or a dict of its entries if the host knows that the vector
     has at most one entry."""
     entries = store.host_entries
-    return store.at_hand if entries is None or len(entries) > 1 else entries
+    return store.any_form if entries is None or len(entries) > 1 else entries
 
 
 def _join_items(stores: tuple[VectorStore, ...]) -> list[machine.StackPart]:
@@ -403,12 +403,24 @@ def _outcome(
 def _fault(text: Text, work: machine.Run) -> tuple[str, str, int]:
     number = work.state[machine.State.STATE_FAULT]
     if number >= SCALAR_FAULTS:
-        return text.faults[number - SCALAR_FAULTS]
+        kind, message, line, dim = text.faults[number - SCALAR_FAULTS]
+        if dim >= 0:  # `Machine::describe_fault` has stored the indices
+            highest, lowest = (work.state[word] for word in _INDEX_WORDS)
+            message = message.format(
+                index=-lowest if lowest and not highest else highest,
+                size=work.dims[dim],
+                missing=highest,
+                have="has" if highest == 1 else "have",
+            )
+        return kind, message, line
     kind, message = _SCALAR_FAULTS[number]
     if kind == "IndexOutOfBound":
         index = _number(work.state[machine.State.STATE_NEEDED], INT64)
         message = message.format(index=index, size=work.state[machine.State.STATE_EXIT])
     return kind, message, work.state[machine.State.STATE_LINE]
+
+
+_INDEX_WORDS = machine.State.STATE_NEEDED, machine.State.STATE_EXIT
 
 
 def _number(word: int, dtype: DataType) -> bool | int | float:

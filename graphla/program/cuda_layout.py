@@ -100,15 +100,17 @@ class Options:
 class Text:
     """A printed kernel.
 
-    `faults` contains (kind, text, line) of each fault of the program. `parts` is the number of
-    parts of the program, in addition to the kernel (see `compilers.cuda.Loading`).
+    `faults` contains (kind, text, line, dim) of each fault of the program. For a fault in a vector,
+    `text` is a format string that names indices and the size of dimension `dim`. For other faults,
+    `dim` is -1. `parts` is the number of parts of the program, in addition to the kernel (see
+    `compilers.cuda.Loading`).
     """
 
     text: str
     words: Words
     forms: list[FormKey]
     block: int
-    faults: list[tuple[str, str, int]] = field(default_factory=list)
+    faults: list[tuple[str, str, int, int]] = field(default_factory=list)
     parts: int = 0
 
 

@@ -117,14 +117,17 @@ class SweepPrinter:
                 sums.append(f"&{name}.counts->entries, found_{name}")
             if slot in listed and slot in printer.plan.pushing:
                 sums.append(f"&{name}.counts->edges, listed_{name}.edges")
+        folds = [part for part in self.sweep.parts if isinstance(part, (Fold, Compare))]
+        # Folds use the memory of postponed sums, and a function has no access to `Machine`.
+        way = "add" if folds or printer.splits_sweeps else "postpone"
+        if folds and not printer.splits_sweeps:
+            out("machine.begin_fold();")
         for k in range(0, len(sums), MOST_ADDED):
             some = ", ".join(sums[k : k + MOST_ADDED])
-            out(f"if (takes_part(span)) machine.add({some});")
-        for part in self.sweep.parts:
-            if isinstance(part, (Fold, Compare)):
-                number = part.number
-                partials = f"machine.partials({number}, turn_{number}_)"
-                out(f"put_fold({partials}, machine.scratch, fold_{number});")
+            out(f"if (takes_part(span)) machine.{way}({some});")
+        for part in folds:
+            partials = f"machine.partials({part.number}, turn_{part.number}_)"
+            out(f"put_fold({partials}, machine.scratch, fold_{part.number});")
 
     def _ahead(self, count: int) -> int:
         if self.printer.options.cluster > 1:
@@ -451,13 +454,14 @@ class SweepPrinter:
 
     def _check(self, part: Check) -> None:
         printer = self.printer
+        faults = zip(BAD_INDICES, (part.indices.dim, part.dim), strict=True)
         # If there are several faults, the program reports the one with the smallest number.
-        missing, outside = (printer.fault(*fault, part.line) for fault in BAD_INDICES)
+        missing, outside = (printer.fault(*fault, part.line, dim) for fault, dim in faults)
         self.before("++machine.turns;")
         has, index = self.has(part.indices, frozenset()), self.value(part.indices, frozenset())
-        self.run(f"if (!{has}) machine.report({missing});")
+        self.run(f"if (!{has}) machine.report_missing({missing});")
         self.run(f"else if (!is_place({index}, {printer.size(part.dim)}))")
-        self.run(f"  machine.report({outside});")
+        self.run(f"  machine.report({outside}, {index});")
 
     def _store(self, part: Store) -> None:
         write, full, printer = part.write, part.full, self.printer
@@ -566,9 +570,17 @@ def _read_by(part: Part) -> Any:
 
 
 BAD_INDICES = (
-    ("InvalidValue", "a vector of indices lacks an entry"),
-    ("IndexOutOfBound", "an index is out of range"),
+    (
+        "InvalidValue",
+        "index must be a Vector with an entry at each position, but {missing} of its {size} "
+        "positions {have} no entry",
+    ),
+    ("IndexOutOfBound", "index {index} is out of range: the size is {size}"),
 )
+"""The faults of a vector of indices: a missing entry, and an index out of range.
+
+Each fault is described by its exception and the message.
+"""
 
 
 def _line_of_part(part: Part) -> int:

@@ -73,7 +73,7 @@ class Printer:
         self.plan, self.options, self.program = plan, options, plan.program
         self.words = words_of(plan)
         self.operators = Operators()
-        self.faults: list[tuple[str, str, int]] = []
+        self.faults: list[tuple[str, str, int, int]] = []
         self.forms: list[FormKey] = []
         self.out = Lines()
         self._names: dict[Any, str] = {}
@@ -147,9 +147,12 @@ class Printer:
         """Return the C++ name of a dimension."""
         return f"size_{dim.index}_"
 
-    def fault(self, kind: str, text: str, line: int) -> int:
-        """Return the number by which the kernel reports a fault."""
-        fault = kind, text, line
+    def fault(self, kind: str, text: str, line: int, dim: ir.Dim | None = None) -> int:
+        """Return the number by which the kernel reports a fault.
+
+        `dim` is the dimension that the message of a fault in a vector names.
+        """
+        fault = kind, text, line, -1 if dim is None else dim.index
         if fault not in self.faults:
             self.faults.append(fault)
         return SCALAR_FAULTS + self.faults.index(fault)
@@ -313,6 +316,7 @@ class Printer:
             out.lines.append("failed:")
             out("status = FAULT;")
         out.lines.append("leave:")
+        out("machine.add_postponed();")
         out.begin("if (is_last_block(machine.grid) && threadIdx.x == 0) {")
         out("u64 *const state = frame.state;")
         out("state[STATE_RESUME] = resume;")
@@ -321,6 +325,8 @@ class Printer:
         out("state[STATE_EXIT] = exit_number;")
         out("state[STATE_NEEDED] = needed;")
         out("state[STATE_PRODUCTS] = machine.finish();")
+        if any(dim >= 0 for *_, dim in self.faults):
+            out(f"if (machine.fault >= {SCALAR_FAULTS}) machine.describe_fault(state);")
         if words.variables:
             first, last = min(words.variables.values()), max(words.variables.values())
             out.lines.append("#pragma unroll 4")
@@ -547,6 +553,7 @@ class Printer:
         out, source, turn = self.out, step.source, f"turn_{step.number}_"
         op = self.fold_struct(source)
         partials = f"machine.partials({step.number}, {turn})"
+        out("machine.begin_fold();")
         out(f"const Fold<{op}> all = get_fold<{op}>({partials}, machine.scratch);")
         out(f"++{turn};")
         if isinstance(source, ir.IsEqual):
@@ -620,7 +627,7 @@ class Printer:
         if not step.joins:
             addressed = "nullptr" if step.addressed is None else f"&{self.name(step.addressed)}"
             kind, text = DUPLICATE
-            number = self.fault(kind, text, x.line)
+            number = self.fault(kind, text, x.line, step.out.dim)
             out("++machine.turns;")
             out(f"scatter_once({given}, (Vector<bool> *){addressed}, {number});")
             return
@@ -700,7 +707,12 @@ _print: dict[type, Any] = {
     CountItem: Printer.count_item,
 }
 
-DUPLICATE = ("DuplicateEntry", "an index occurs twice in what is assigned to")
+DUPLICATE = (
+    "DuplicateEntry",
+    "index {index} occurs twice in what is assigned to; the indices of an assign must differ, "
+    "unless accum is a monoid such as plus",
+)
+"""The fault of a scatter with equal indices: the exception and its message."""
 
 
 MOST_SEEN = 3

@@ -268,7 +268,7 @@ class VectorStore:
             return len(entries)
         v = self._sparse
         if v is None:
-            return self.at_hand.nvals
+            return self.any_form.nvals
         return v.indices.size if type(v) is SparseVector else v.nvals
 
     @property
@@ -284,13 +284,13 @@ class VectorStore:
         entries = self.host_entries
         if entries is not None:
             return len(entries)
-        v = self._sparse or self._full or (self._counted and self._bitmap) or self.at_hand
+        v = self._sparse or self._full or (self._counted and self._bitmap) or self.any_form
         if isinstance(v, BitmapVector):
             return known(v.count)
         return None if type(v) is PendingVector and not v.is_counted else v.nvals
 
     @property
-    def at_hand(self) -> AnyVector:
+    def any_form(self) -> AnyVector:
         """An existing form of the vector.
 
         If there are several forms, a bitmap is preferred to a sparse form.
@@ -299,7 +299,7 @@ class VectorStore:
             return self.bitmap()
         # Another thread may be replacing the forms in the method `full`. If no form is found for
         # this reason, try again.
-        v = self._full or self._bitmap or self._sparse or self.at_hand
+        v = self._full or self._bitmap or self._sparse or self.any_form
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(v)
         return v
@@ -327,7 +327,7 @@ class VectorStore:
         with self._lock:
             v = self._sparse
             if v is None:
-                v = backend(self.device).to_sparse(self.at_hand)
+                v = backend(self.device).to_sparse(self.any_form)
             if sorted and not v.is_sorted:
                 v = backend(self.device).sort(self._ready(v))
             if v is not self._sparse:
@@ -348,7 +348,7 @@ class VectorStore:
         with self._lock:
             v = self._bitmap
             if v is None:
-                v = backend(self.device).to_bitmap(self.at_hand)
+                v = backend(self.device).to_bitmap(self.any_form)
                 self._stamp()
             elif not self._counted:
                 self._ready(v)
@@ -436,7 +436,7 @@ class VectorStore:
             self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE
             if self._merged * 4 >= self.size and not self.stays_sparse:
                 self.dense()
-        return self.at_hand
+        return self.any_form
 
     def with_entry(self, i: int, value: Any) -> VectorStore:
         """Return a new store like this one, with v(i) = value; None deletes the entry.

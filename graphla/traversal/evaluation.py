@@ -80,7 +80,7 @@ def evaluate(task: Task) -> ClosureResult:
 def _extent(task: Task) -> tuple[Any, Any]:
     """Return the minimum and the maximum value of x; NaN if a value is NaN."""
     x, do, dtype = task.x, task.do, task.x.dtype
-    v = x.sparse(sorted=False) if x.has_sparse else x.at_hand
+    v = x.sparse(sorted=False) if x.has_sparse else x.any_form
     if is_iso(v.values) or (isinstance(v, SparseVector) and v.nvals <= FEW):
         values = do.to_host(v.values[:1] if is_iso(v.values) else v.values)
         return values.min(), values.max()
@@ -126,7 +126,7 @@ def _by_search(task: Task, start: Any) -> ClosureResult:
 
 def _reach(task: Task, levels: Any, parents: bool) -> BfsResult:
     """Run a breadth-first search from the entries of x, and return its result."""
-    told = partial(record_levels, "closure", str(task.op), "level")
+    record = partial(record_levels, "closure", str(task.op), "level")
     return search(
         task.a,
         task.x.sparse(sorted=False).indices,
@@ -134,7 +134,7 @@ def _reach(task: Task, levels: Any, parents: bool) -> BfsResult:
         limit=task.limit,
         levels=levels,
         parents="any" if parents else None,
-        tell=told,
+        record=record,
     )
 
 
@@ -223,7 +223,7 @@ def _run(task: Task, way: Evaluation, turns: int) -> ClosureResult:
     begin = perf_counter()
     request = Closure(
         a.csr,
-        task.x.at_hand,
+        task.x.any_form,
         op,
         how=way.how if task.limit is None else "rounds",
         mask=task.mask,

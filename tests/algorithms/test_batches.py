@@ -81,7 +81,7 @@ def test_the_progress_steps_add_up_to_the_total_and_the_results_do_not_depend_on
     name: str, graph: gl.Matrix, bars: list[Bar]
 ) -> None:
     expected = dense(CALLS[name](graph))
-    tuning = batches.BatchTuning(edges=1, word=16, share=8, most=16)
+    tuning = batches.BatchSizeTuning(edges=1, word=16, share=8, most=16)
     with using(tuning), using(many.ManyTuning(table=1, sums=1)):
         found = dense(CALLS[name](graph))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -99,7 +99,7 @@ def test_the_last_batch_is_at_least_as_large_as_the_others(graph: gl.Matrix) -> 
     # run in compiled code.
     expected = algo.betweenness(graph)
     threshold = 20 * graph.nvals
-    tuning = batches.BatchTuning(most=21)
+    tuning = batches.BatchSizeTuning(most=21)
     with using(tuning), gl.config.set(compile_threshold=threshold, compiled="auto"):
         parts = list(batches.batches(graph, graph.nrows, "test"))
         found = algo.betweenness(graph)

@@ -46,16 +46,16 @@ def test_a_vector_can_be_overwritten_if_no_other_object_uses_its_arrays(make):
 
 
 def over_the_same_memory(noun: Any) -> Any:
-    values = noun._store.at_hand.values
+    values = noun._store.any_form.values
     return xp.ndarray(4, values.dtype, memptr=values.data)
 
 
 seen_by = {
     "a second noun": lambda noun: Noun(noun._store),
-    "a kept storage": lambda noun: noun._store.at_hand,
-    "an exported array": lambda noun: noun._store.at_hand.values,
-    "a view": lambda noun: noun._store.at_hand.values[1:],
-    "a view of a view": lambda noun: noun._store.at_hand.values[1:][1:],
+    "a kept storage": lambda noun: noun._store.any_form,
+    "an exported array": lambda noun: noun._store.any_form.values,
+    "a view": lambda noun: noun._store.any_form.values[1:],
+    "a view of a view": lambda noun: noun._store.any_form.values[1:][1:],
     "another array over its memory": over_the_same_memory,
 }
 
@@ -84,7 +84,7 @@ def test_a_search_writes_in_place_without_reading_the_number_of_entries():
     for step in range(1, 6):
         frontier(~reached.S, replace) << Vector.from_coo([step], [step], int, size=n).to("cuda")
         reached(frontier.S) << frontier
-        places.append(reached._store.at_hand.present.data.ptr)
+        places.append(reached._store.any_form.present.data.ptr)
         assert reached._store.known_nvals is None
     assert len(set(places[1:])) == 1
     assert reached.nvals == 6
@@ -94,10 +94,10 @@ def test_a_search_writes_in_place_without_reading_the_number_of_entries():
 def test_elements_are_set_and_deleted_in_place():
     v = Vector.from_coo([1, 3], [10, 30], int, size=5).to("cuda")
     v[2] = 20
-    place = v._store.at_hand.values.data.ptr
+    place = v._store.any_form.values.data.ptr
     v[4], v[1] = 40, 11
     del v[3]
-    assert v._store.at_hand.values.data.ptr == place
+    assert v._store.any_form.values.data.ptr == place
     assert (v.nvals, v.get(3), v[1].value, v.get(4)) == (3, None, 11, 40)
     w = v.dup()
     v[0] = 5

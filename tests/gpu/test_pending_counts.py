@@ -19,7 +19,7 @@ use_cuda()
 import cupy  # noqa: E402
 
 import graphla as gl  # noqa: E402
-from graphla.backends.cuda.launch import PendingCount, _words  # noqa: E402
+from graphla.backends.cuda.launch import PendingCount, _count_words  # noqa: E402
 from graphla.formats import PendingVector  # noqa: E402
 from graphla.semiring import any_secondi, plus_times  # noqa: E402
 
@@ -121,7 +121,7 @@ def test_the_memory_of_a_pending_count_is_reused_only_after_a_launch_has_stored_
     unread = PendingCount()
     address = unread.address
     del unread  # no launch has stored the count yet, so the address must not be reused
-    later = [PendingCount() for _ in range(len(_words.free) + 1)]
+    later = [PendingCount() for _ in range(len(_count_words.free) + 1)]
     assert address not in {each.address for each in later}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bad_indices import check_messages
 
 import graphla as gl
 from graphla import Matrix, Vector, binary, monoid, replace, semiring
@@ -100,6 +101,12 @@ def check_refusal(reason: Reason, function: Callable[..., Any], *makers: Callabl
         with pytest.warns(UserWarning, match="runs as Python"):
             found = call(gl.jit(function, fallback=True), [make() for make in makers])
         assert found == expected
+
+
+def test_each_statement_with_a_bad_index_raises_the_same_error_message_as_in_plain_python():
+    for engine in ENGINES:
+        with gl.config.set(device="cpu"), running.use(engine):
+            check_messages()
 
 
 # --- variables without a value --------------------------------------------------------------------

@@ -22,6 +22,7 @@ if not has_cuda():
     pytest.skip("neither a card nor g++", allow_module_level=True)
 use_cuda()
 
+from bad_indices import check_messages  # noqa: E402
 from invariants import verify  # noqa: E402
 from programs import Case, assume_outcome, cases  # noqa: E402
 
@@ -612,6 +613,10 @@ def test_an_index_out_of_range_raises_the_same_error_message_as_in_plain_python(
             each(v, index)
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
+
+
+def test_each_statement_with_a_bad_index_raises_the_same_error_message_as_in_plain_python():
+    check_messages()
 
 
 def least_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:

@@ -211,12 +211,12 @@ class _Searches:
         deepest = BYTE_LEVELS - 1 if results.levels.itemsize == 1 else FOREVER
         rule = (int(request.into is not None), int(levels is not None), request.limit, deepest)
         barred = None if request.mask is None else ~flag_allowed(request.mask)
-        sample = (graph, results, _words(1, self.stop))
+        sample = (graph, results, _allocate_words(1, self.stop))
         loop = load("multi_source_bfs.search", (numba_ops.nothing,), sample)
 
         def search(first: int, last: int) -> int:
             starts = request.starts[first:last]
-            words = _words(n, self.stop)
+            words = _allocate_words(n, self.stop)
             everyone = (1 << starts.size) - 1
             if barred is not None:
                 words.seen[barred] = everyone
@@ -237,6 +237,6 @@ class _Searches:
             check_level(BYTE_LEVELS, results.levels.dtype)
 
 
-def _words(n: int, stop: Array) -> Words:
+def _allocate_words(n: int, stop: Array) -> Words:
     seen, now, ahead = (np.zeros(n, _word) for _ in range(3))
     return Words(seen, now, ahead, np.empty(2 * n, np.int32), stop)

@@ -537,10 +537,14 @@ _STATEMENTS: dict[int, Callable[[int, int], tuple[str, str]]] = {
         "IndexOutOfBound",
         f"index {index} is out of range: the size is {size}",
     ),
+    words.OUT_OF_INT64: lambda index, size: (
+        "IndexOutOfBound",
+        f"index {index + (1 << 64)} is out of range: the size is {size}",
+    ),
     words.DUPLICATE: lambda index, _: (
         "DuplicateEntry",
-        f"index {index} occurs twice in what is assigned to; the indices of an assign without an "
-        "accumulator must differ",
+        f"index {index} occurs twice in what is assigned to; the indices of an assign must differ, "
+        "unless accum is a monoid such as plus",
     ),
     words.NO_ITEM: lambda index, count: (
         "IndexError",

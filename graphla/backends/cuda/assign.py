@@ -207,7 +207,7 @@ def _intersect_flags(
     there = v.present if isinstance(v, BitmapVector) else NULL
     kernel = load("assign.cu", "restrict_flags", NOTHING)
     flags = (presence(mask), flag(complement))
-    kernel(_words(v.size), BLOCK, there, *flags, to, size(v.size), count)
+    kernel(_flag_blocks(v.size), BLOCK, there, *flags, to, size(v.size), count)
 
 
 def _is_empty(v: AnyVector) -> bool:
@@ -337,7 +337,7 @@ def _write_indices(
     types = (c.values.dtype, t.values.dtype)
     kernel = load("assign.cu", "write_indices", _accumulating(accum, dtype), *types)
     kernel(
-        _words(c.size),
+        _flag_blocks(c.size),
         BLOCK,
         _dense(c),
         _dense(t),
@@ -355,7 +355,7 @@ def _dense(v: DenseVector) -> Any:
     return DENSE(values=v.values, step=_step(v.values), present=present)
 
 
-def _words(indices: int) -> int:
+def _flag_blocks(indices: int) -> int:
     """Return the number of blocks of a launch whose threads each handle one word of eight flags."""
     return blocks(-(-indices // 8))
 

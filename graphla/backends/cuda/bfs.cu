@@ -545,7 +545,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
   /// Reports the results to the host. Every block calls this; only the block that finishes last
   /// reports.
-  DEVICE void tell(const Launch &launch) {
+  DEVICE void report(const Launch &launch) {
     if (!is_last_block(grid) || threadIdx.x != 0) return;
     const Progress &p = progress();
     const bool is_over = is_one_byte() && p.count && p.level > DEEP;
@@ -608,7 +608,7 @@ __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
   course.search.buffer = (i32 *)bytes, course.search.buffer_room = u32(limits.pool);
   course.search.buffered = memory.buffered;
   course.run();
-  course.tell(launch);
+  course.report(launch);
 }
 
 }  // namespace graphla

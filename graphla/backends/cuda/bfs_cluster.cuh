@@ -162,8 +162,8 @@ template <class S, int SIZE> struct Together {
   /// with -1. Writes the results of the new vertices, whose level is `level`. If `follows` is true,
   /// also follows the edges of the new vertices. Otherwise appends the new vertices to the queue in
   /// global memory.
-  DEVICE void look(u32 level, const Letter &letter, i32 *box, bool follows, i32 *next,
-                   u64 &into) const {
+  DEVICE void take_new(u32 level, const Letter &letter, i32 *box, bool follows, i32 *next,
+                       u64 &into) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
     const u32 count = shuffle(through, WARP - 1);
 #pragma unroll 1
@@ -190,7 +190,7 @@ template <class S, int SIZE> struct Together {
   }
 
   /// Appends the vertices of a failed level to the queue in global memory. These are the vertices
-  /// in the boxes that `look` has not replaced with -1.
+  /// in the boxes that `take_new` has not replaced with -1.
   DEVICE void give_back(const Letter &letter, const i32 *box) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
     const u32 count = shuffle(through, WARP - 1);
@@ -266,7 +266,7 @@ template <class S, int SIZE> struct Together {
           follow(has, v, has ? search.out_ptr[v] : 0, has ? search.out_ptr[v + 1] : 0, next);
         }
       } else {
-        look(end.level, before, now, follows, next, into);
+        take_new(end.level, before, now, follows, next, into);
       }
       letter = exchange(letters + parity * SIZE, next, is_one && flag.is_up());
       const u32 edges = warp_sum(letter.edges),

@@ -101,7 +101,7 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
     }
   }
 
-  DEVICE void tell(const Launch &launch) const {
+  DEVICE void report(const Launch &launch) const {
     if (!is_leader()) return;
     const bool is_too_deep = is_one_byte() && count && level > DEEP;
     tell_host(launch, HOST_STATUS,
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(THREADS, 1) CLUSTER(CLUSTER)
       limits.push_cost,
       graph.in_indptr ? u32(graph.in_indptr[graph.active]) : 0};
   course.run();
-  course.tell(launch);
+  course.report(launch);
 }
 
 }  // namespace graphla

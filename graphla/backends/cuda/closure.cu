@@ -43,8 +43,8 @@ template <class Work> struct Course {
   Records records;
   double delta;
   u32 turns;  // limit on the number of rounds
-  // In shared memory: the four numbers that `look` reads, then the four numbers that block 0 passes
-  // to the other blocks in `rejoin`.
+  // In shared memory: the four numbers that `read_sizes` reads, then the four numbers that block 0
+  // passes to the other blocks in `rejoin`.
   u64 *state;
   // In shared memory, used by thread 0 only. leads[0] is the clock time at which thread 0 next
   // checks whether the host wants to stop. leads[1] is the number of trace records written so far.
@@ -52,7 +52,7 @@ template <class Work> struct Course {
 
   u32 rounds = 0;
   // The numbers of rounds and of turns until the values stopped improving, for the host.
-  u32 rounds_told = 0, turns_told = 0;
+  u32 reported_rounds = 0, reported_turns = 0;
   bool is_first = true;  // whether this is the first turn
   bool is_alone = false, wants_stop = false, is_stopped = false, is_settled = false;
 
@@ -68,7 +68,7 @@ template <class Work> struct Course {
     return is_up;
   }
   /// Reads the sizes of the near lists and of the far list, and the best key in the far list.
-  DEVICE void look() {
+  DEVICE void read_sizes() {
     __syncthreads();
     if (threadIdx.x < 4) {
       const u32 at = threadIdx.x < 2 ? work.lists.step % 3 : work.lists.turn % 3;
@@ -145,7 +145,7 @@ template <class Work> struct Course {
     }
     if (turns_now) take_turn();
     else rounds += take_step();
-    if (records.at != nullptr) work.tell_edges();
+    if (records.at != nullptr) work.add_edges_read();
     if (is_leader()) {
       // Reset the counters that step + 2 (and turn + 2) will use.
       store_relaxed(lists.near_count(lists.step + 2), u64(0));
@@ -164,15 +164,15 @@ template <class Work> struct Course {
   /// Ends the phase in which block 0 works alone. Block 0 passes its state to all other blocks.
   DEVICE void rejoin() {
     auto &lists = work.lists;
-    u64 *told = &lists.control[W_STEP];
+    u64 *shared = &lists.control[W_STEP];
     if (is_leader()) {
-      store_relaxed(&told[0], u64(lists.step));
-      store_relaxed(&told[1], u64(lists.turn));
-      store_relaxed(&told[2], u64(rounds));
-      if constexpr (HOW == NEAR_FAR) store_relaxed(&told[3], u64(lists.horizon));
+      store_relaxed(&shared[0], u64(lists.step));
+      store_relaxed(&shared[1], u64(lists.turn));
+      store_relaxed(&shared[2], u64(rounds));
+      if constexpr (HOW == NEAR_FAR) store_relaxed(&shared[3], u64(lists.horizon));
     }
     is_stopped = grid.meet(wants_stop);
-    if (threadIdx.x < 4) state[4 + threadIdx.x] = load_relaxed(&told[threadIdx.x]);
+    if (threadIdx.x < 4) state[4 + threadIdx.x] = load_relaxed(&shared[threadIdx.x]);
     __syncthreads();
     lists.step = u32(state[4]);
     lists.turn = u32(state[5]);
@@ -222,7 +222,7 @@ template <class Work> struct Course {
   /// or the host asks the kernel to stop.
   template <class T> DEVICE void run(const Starts<T> &x) {
     while (!is_stopped) {
-      look();
+      read_sizes();
       const bool is_improving = work.lists.pass == IMPROVE;
       const bool is_out = is_improving && rounds >= turns;
       const bool is_over = is_done() || is_out || (is_alone && wants_stop);
@@ -245,8 +245,8 @@ template <class Work> struct Course {
     if (is_leader()) records.add(leads[1], 0, 0, load_relaxed(&work.lists.control[W_EDGES]));
   }
   DEVICE void note_count() {
-    rounds_told = rounds;
-    turns_told = work.lists.turn;
+    reported_rounds = rounds;
+    reported_turns = work.lists.turn;
   }
 };
 
@@ -271,8 +271,8 @@ template <class Work> DEVICE void report(const Course<Work> &course, const Launc
   const u32 status = word(W_FULL) ? FAULT : course.is_stopped ? STOPPED : FINISHED;
   tell_host(launch, HOST_STATUS, status);
   tell_host(launch, HOST_RESULTS, word(W_REACHED));
-  tell_host(launch, HOST_RESULTS + 1, course.rounds_told);
-  tell_host(launch, HOST_RESULTS + 2, course.turns_told);
+  tell_host(launch, HOST_RESULTS + 1, course.reported_rounds);
+  tell_host(launch, HOST_RESULTS + 2, course.reported_turns);
   tell_host(launch, HOST_RESULTS + 3, course.work.lists.step);
   tell_host(launch, HOST_RESULTS + 4, word(W_OVERFLOWED));
   tell_host(launch, HOST_RESULTS + 5, u32(course.is_settled));

@@ -121,7 +121,7 @@ struct Closing {
           continue;
         }
       }
-      if (!lists.is_fused) seen[i] = cells.look(o[i]);
+      if (!lists.is_fused) seen[i] = cells.load(o[i]);
       const auto u = convert<typename Op::U>(Cells::value(from(i)));
       if (Op::overflows(batch.weight[i], u)) {
         store_relaxed(&lists.control[W_OVERFLOWED], u64(1));
@@ -399,7 +399,7 @@ struct Closing {
   }
   /// Adds the number of edges that each thread has read to the counter W_EDGES, which the trace of
   /// the traversal uses. Then resets the number of each thread to 0.
-  DEVICE void tell_edges() {
+  DEVICE void add_edges_read() {
     warp_add(&lists.control[W_EDGES], edges_read);
     edges_read = 0;
   }

@@ -282,9 +282,9 @@ class _Problem:
         is_packed = self.order and itemsize <= 4
         key_size = 8 if itemsize == 8 else 4 if self.order else itemsize
         return STATE(
-            cells=xp.empty(_words(n, 8 if is_packed else itemsize), xp.uint64),
+            cells=xp.empty(_words_needed(n, 8 if is_packed else itemsize), xp.uint64),
             codes=None if is_packed else xp.empty(n, xp.uint32),
-            before=xp.empty(_words(n, key_size), xp.uint64) if is_rounds else None,
+            before=xp.empty(_words_needed(n, key_size), xp.uint64) if is_rounds else None,
             parents=parents,
         )
 
@@ -326,7 +326,7 @@ class _Problem:
         ]
 
 
-def _words(n: int, itemsize: int) -> int:
+def _words_needed(n: int, itemsize: int) -> int:
     return -(-n * itemsize // 8)
 
 

@@ -96,7 +96,7 @@ template <class Op, int WHICH> struct Packed {
 
   DEVICE void clear(i64 v) const { cells[v] = NOTHING; }
   DEVICE void put(i64 v, Key key, u32 code) const { cells[v] = cell(key, code); }
-  DEVICE Seen look(i32 v) const { return load_relaxed(&cells[v]); }
+  DEVICE Seen load(i32 v) const { return load_relaxed(&cells[v]); }
   DEVICE bool improves(i32, Key key, Seen seen) const {
     return key < u32(seen >> 32) || seen == NOTHING;
   }
@@ -151,7 +151,7 @@ template <class Op, int WHICH> struct Wide {
     keys[v] = key;
     codes[v] = code;
   }
-  DEVICE Seen look(i32 v) const { return load_relaxed(&keys[v]); }
+  DEVICE Seen load(i32 v) const { return load_relaxed(&keys[v]); }
   DEVICE bool improves(i32 v, Key key, Seen seen) const {
     return key < seen || (key == ~u64(0) && load_relaxed(&codes[v]) == ABSENT);
   }
@@ -200,7 +200,7 @@ template <class Op> struct Loose {
     values[v] = key;
     codes[v] = code;
   }
-  DEVICE Seen look(i32 v) const { return load_relaxed(&values[v]); }
+  DEVICE Seen load(i32 v) const { return load_relaxed(&values[v]); }
   DEVICE bool improves(i32 v, Key key, Seen seen) const {
     if (!is_equal(Op::add(seen, key), seen)) return true;
     return is_equal(key, Op::identity()) && load_relaxed(&codes[v]) == ABSENT;

@@ -222,26 +222,26 @@ class Answer:
     Reading a value this way takes half the time of a copy from device memory.
     """
 
-    __slots__ = ("_words", "address", "pointer")
+    __slots__ = ("_memory", "address", "pointer")
 
     def __init__(self, words: Any, address: int) -> None:
-        self._words = words
+        self._memory = words
         self.address = address  # the value of `pointer` as an int, for use in structs
         self.pointer = Constant(np.uint64(address))
 
     def wait(self) -> int:
         """Wait for the current stream, then return the first word of the answer as an integer."""
         xp.cuda.get_current_stream().synchronize()
-        return int(self._words[0])
+        return int(self._memory[0])
 
     def numbers(self, count: int) -> list[int]:
         """Wait for the current stream, and return the first `count` words as integers."""
         xp.cuda.get_current_stream().synchronize()
-        return self._words[:count].tolist()
+        return self._memory[:count].tolist()
 
     def value(self, word: int, dtype: np.dtype[Any]) -> Any:
         """Return a word as a NumPy scalar. Call `wait` first."""
-        return self._words[word : word + 1].view(dtype)[0]
+        return self._memory[word : word + 1].view(dtype)[0]
 
 
 class _Answers(local):
@@ -267,13 +267,13 @@ def next_answer() -> Answer:
 
 
 UNCOUNTED = -1
-"""The value of a word of `_Words` until a kernel stores a count in the word."""
+"""The value of a word of `_CountWords` until a kernel stores a count in the word."""
 
 Word = tuple[memoryview, int, int]
 """A word of host memory: the memory block, the position in this block, and the address."""
 
 
-class _Words:
+class _CountWords:
     """Words of host memory to which kernels write counts. All threads and GPUs share these
     words."""
 
@@ -299,7 +299,7 @@ class _Words:
         return self.free.popleft()
 
 
-_words = _Words()
+_count_words = _CountWords()
 
 
 class PendingCount:
@@ -313,9 +313,9 @@ class PendingCount:
 
     def __init__(self) -> None:
         try:
-            word = _words.free.popleft()
+            word = _count_words.free.popleft()
         except IndexError:
-            word = _words.more()
+            word = _count_words.more()
         words, k, self.address = self._word = word
         words[k] = UNCOUNTED
         self._device = xp.cuda.runtime.getDevice()
@@ -330,7 +330,7 @@ class PendingCount:
             xp.cuda.Device(self._device).synchronize()
         return words[k]
 
-    def __del__(self, free: Any = _words.free, late: Any = _words.late) -> None:
+    def __del__(self, free: Any = _count_words.free, late: Any = _count_words.late) -> None:
         # `_word` does not exist if `__init__` failed for lack of memory.
         word = getattr(self, "_word", None)
         if word is not None:

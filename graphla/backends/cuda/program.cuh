@@ -190,7 +190,7 @@ DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value va
     const i32 at = place(i);
     const bool has_entry = has(i);
     bool *const flags = addressed ? addressed->present : out.present;
-    if (!claim_output(flags, at)) machine.report(number);
+    if (!claim_output(flags, at)) machine.report(number, at);
     ++all;
     if (!has_entry) continue;
     if (addressed) out.present[at] = true;

@@ -191,7 +191,7 @@ class _StackMemory:
     ends: Array
 
 
-class _Words(local):
+class _StateMemory(local):
     """Words of host memory to which all launches of one host thread write, one launch after
     another."""
 
@@ -208,7 +208,7 @@ class _Words(local):
         return self.memory.ptr, self.view[:count]
 
 
-_words = _Words()
+_state_memory = _StateMemory()
 
 
 class _State(CPointer):
@@ -512,7 +512,7 @@ class Run:
     def launch(self) -> int:
         """Launch the kernel until the program ends, and return its status."""
         loop, layout = self.loop, self.layout
-        address, words = _words.take(layout.size)
+        address, words = _state_memory.take(layout.size)
         frame = self._frame(address)
         while True:
             state = _State(self.state)

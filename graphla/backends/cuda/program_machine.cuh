@@ -17,8 +17,9 @@ enum CountShape { COUNT_WORDS = 4, COUNT_RING = 4 };
 
 /// The words of `Launch::control` that compiled loops use. W_FAULT: 0 if no thread has found a
 /// fault in a vector; otherwise ~(turn << 32 | number). Here `turn` identifies the step that found
-/// the first fault (see `Machine::turns`), and `number` is the number of this fault.
-enum ProgramWord { W_FAULT = 1 };
+/// the first fault (see `Machine::turns`), and `number` is the number of this fault. When the
+/// program ends, the other words are the fields of `BadIndices` for this fault and all threads.
+enum ProgramWord { W_FAULT = 1, W_HIGHEST = 2, W_LOWEST = 3, W_MISSING = 4 };
 
 /// How a kernel ended, in addition to the values of `Status`. LACKS_ROOM: the memory of a stack is
 /// full.
@@ -29,8 +30,9 @@ enum ProgramStatus { LACKS_ROOM = 3 };
 /// this word is the number of the append that failed, and STATE_NEEDED is the number of entries to
 /// append. STATE_FAULT: the number of a fault, or 0. STATE_LINE: the line at which the fault
 /// occurred. STATE_EXIT: the number of the exit at which the program ended. But after the fault
-/// INDEX_OUT_OF_RANGE, STATE_NEEDED is the index, and STATE_EXIT is the size of the vector.
-/// STATE_PRODUCTS: the number of products so far.
+/// INDEX_OUT_OF_RANGE, STATE_NEEDED is the index, and STATE_EXIT is the size of the vector. And
+/// after a fault in a vector, STATE_NEEDED is `highest` or `missing`, and STATE_EXIT is `lowest`
+/// (see `BadIndices`). STATE_PRODUCTS: the number of products so far.
 enum StateWord {
   STATE_RESUME = 0,
   STATE_FAULT = 1,
@@ -107,10 +109,10 @@ CALL bool meet_grid(Grid grid, bool leaves, u64 *scratch) {
 }
 
 /// For each of `count` counters: adds up the values that the warps of this block have stored for
-/// it, and adds the sum to the counter. Every thread of the block must call this.
+/// it, and adds the sum to the counter. Every thread of the block must call this, after a barrier
+/// of the block.
 CALL void add_stored(u64 *scratch, u32 count) {
   const u32 warps = blockDim.x / WARP;
-  __syncthreads();
 #pragma unroll 1
   for (u32 k = u32(warp_in_block()); k < count; k += warps) {
     const u64 *const sums = scratch + SCRATCH_SUMS + k * warps;
@@ -142,6 +144,7 @@ DEVICE void store_sums(u64 *scratch, u64 *counter, Found found, More... more) {
 template <class... Pairs> DEVICE void add_sums(u64 *scratch, Pairs... pairs) {
   __syncthreads();  // other threads may still be reading what the previous operation stored
   store_sums<0>(scratch, pairs...);
+  __syncthreads();
   add_stored(scratch, sizeof...(pairs) / 2);
 }
 
@@ -151,6 +154,18 @@ struct ProductCall {
   const Frame *frame;
   ProductRoom *room;
   u32 pulls;  // number of pulls so far; if this product is a pull, it is included
+};
+
+/// The indices that caused a fault: `highest` is the highest index that is not negative, -lowest is
+/// the lowest negative index, and `missing` is the number of missing indices. A field is 0 if there
+/// are no such indices.
+struct BadIndices {
+  u64 highest = 0, lowest = 0, missing = 0;
+
+  template <class Index> DEVICE void add(Index index) {
+    if (is_signed<Index> && index < Index(0)) lowest = greatest(lowest, 0 - u64(i64(index)));
+    else highest = greatest(highest, u64(index));
+  }
 };
 
 /// The state of a launch that is not part of the program's state: barriers, faults and the trace.
@@ -166,6 +181,10 @@ struct Machine {
   u32 fault = 0;        // 0, or the fault of a scalar function (a `ScalarFault`)
   u32 line = 0;         // the source line at which the fault occurred
   bool is_bad = false;  // whether this thread has found a fault in a vector since the last barrier
+  u64 first_fault = 0;  // the key of the first fault that this thread has reported (see `reports`)
+  BadIndices bad;       // the indices that caused this fault in this thread
+  u32 postponed = 0;    // number of sums that `add_postponed` must add
+  bool is_in_use = true;  // whether threads may still be reading the sums in `scratch`
 
   /// `votes` points to two words of dynamic shared memory.
   DEVICE Machine(const Launch &of, const Frame &memory, u64 *shared, u32 *votes)
@@ -176,6 +195,8 @@ struct Machine {
   /// Waits for all threads of the grid. Returns whether the program must end, because the host has
   /// asked for it or a thread has found a fault in a vector.
   DEVICE bool meet() {
+    add_postponed();
+    is_in_use = false;
     const bool ends = meet_grid(grid, is_bad, scratch);
     grid.follow();
     is_bad = false;
@@ -187,23 +208,67 @@ struct Machine {
   /// program must end.
   DEVICE bool idles() { return (++idle & 1023) == 0 && meet(); }
 
-  /// Reports a fault in a vector. `number` is the fault's position in the program's list of faults.
-  /// If several threads report faults before the next barrier, the host receives the fault of the
-  /// earliest step (see `turns`).
-  DEVICE void report(u32 number) {
+  /// Reports that an index causes a fault. `number` is the fault's position in the program's list
+  /// of faults. If several threads report faults before the next barrier, the host receives the
+  /// fault of the earliest step (see `turns`).
+  template <class Index> DEVICE void report(u32 number, Index index) {
+    if (reports(number)) bad.add(index);
+  }
+  /// Like `report`, but reports that an index is missing.
+  DEVICE void report_missing(u32 number) {
+    if (reports(number)) ++bad.missing;
+  }
+  /// Records a fault. Returns false if this thread has already reported a fault that precedes it.
+  DEVICE bool reports(u32 number) {
+    const u64 key = ~((u64(turns) << 32) | number);
     is_bad = true;
-    atomicMax(&launch.control[W_FAULT], ~((u64(turns) << 32) | number));
+    if (key < first_fault) return false;
+    if (key > first_fault) bad = BadIndices();
+    first_fault = key;
+    atomicMax(&launch.control[W_FAULT], key);
+    return true;
   }
 
   /// Adds sums over all threads to counters (see `add_sums`). Either all threads of a block call
   /// this, or none does; a block that has nothing to add may omit the call.
-  template <class... Pairs> DEVICE void add(Pairs... pairs) { add_sums(scratch, pairs...); }
+  template <class... Pairs> DEVICE void add(Pairs... pairs) {
+    add_postponed();
+    add_sums(scratch, pairs...);
+    is_in_use = true;
+  }
+
+  /// Like `add`, but only stores the sum of each warp. The next product, `add` or barrier adds the
+  /// sums to their counters. So the warps that have nothing to add can start with the next product
+  /// while the other warps are still working.
+  template <class... Pairs> DEVICE void postpone(Pairs... pairs) {
+    add_postponed();
+    if (is_in_use) __syncthreads();
+    store_sums<0>(scratch, pairs...);
+    postponed = sizeof...(pairs) / 2;
+  }
+  /// Adds the sums that `postpone` has stored. If all threads of the block have passed a barrier of
+  /// the block since then, pass true as `is_stored`. Every thread of the block must call this
+  /// before other functions use the sums in `scratch`, and before the kernel ends.
+  DEVICE void add_postponed(bool is_stored = false) {
+    if (!postponed) return;
+    if (!is_stored) __syncthreads();
+    add_stored(scratch, postponed);
+    postponed = 0;
+    is_in_use = true;
+  }
+
+  /// To be called before a function that uses the sums in `scratch`.
+  DEVICE void begin_fold() {
+    add_postponed();
+    is_in_use = true;
+  }
 
   /// Returns the `ProductCall` of the next product. After this product, call `follow` with the
   /// number of grid barriers that the product contained.
   DEVICE ProductCall product_call(ProductRoom *room) const { return {grid, &frame, room, pulls}; }
   DEVICE void follow(u32 barriers) {
     for (u32 k = 0; k < barriers; ++k) grid.follow();
+    add_postponed(true);  // each product contains a barrier of the block
   }
 
   /// Counts a product and, if there is a trace, adds a record of the product to it.
@@ -220,8 +285,22 @@ struct Machine {
   /// fault in a vector, STOPPED if the host stopped the kernel.
   DEVICE u32 why() {
     const u64 found = load_relaxed(&launch.control[W_FAULT]);
-    if (found) fault = u32(~found);
-    return found ? u32(FAULT) : u32(STOPPED);
+    if (!found) return STOPPED;
+    fault = u32(~found);
+    if (found == first_fault) {
+      atomicMax(&launch.control[W_HIGHEST], bad.highest);
+      atomicMax(&launch.control[W_LOWEST], bad.lowest);
+      atomicAdd(&launch.control[W_MISSING], bad.missing);
+    }
+    return FAULT;
+  }
+
+  /// Describes a fault that a thread has reported in the state of the program. The last block calls
+  /// this.
+  DEVICE void describe_fault(u64 *state) const {
+    const u64 *const control = launch.control;
+    state[STATE_NEEDED] = load_relaxed(&control[W_HIGHEST]) + load_relaxed(&control[W_MISSING]);
+    state[STATE_EXIT] = load_relaxed(&control[W_LOWEST]);
   }
 
   /// Ends the trace. Returns the number of products.

@@ -193,12 +193,12 @@ struct Pull {
   }
 
   static constexpr int NEAR = 8;  // number of entries of a row that a lane reads at a time
-  enum Look { ABSENT = 0, OTHER = 1, SETTLES = 2 };
+  enum EntryKind { ABSENT = 0, OTHER = 1, SETTLES = 2 };
 
   /// Classifies the entry at position `place`, which is in column k. Returns ABSENT if u(k) is
   /// missing, so that the entry has no term; SETTLES if its term settles the row; and OTHER for any
   /// other term.
-  DEVICE int look(Offset place, i32 k, i32 row) const {
+  DEVICE int classify(Offset place, i32 k, i32 row) const {
     if constexpr (HELD == IN_BITMAP) {
       if (!rows.u_present[k]) return ABSENT;
     }
@@ -282,7 +282,7 @@ struct Pull {
 #pragma unroll
     for (int part = 0; part < PARTS; ++part) {
       if (peeks[part] == NO_PEEK) continue;
-      if (look(0, i32(peeks[part] & PEEK_COLUMN), row[part]) != ABSENT) hits |= 1u << part;
+      if (classify(0, i32(peeks[part] & PEEK_COLUMN), row[part]) != ABSENT) hits |= 1u << part;
     }
 #pragma unroll
     for (int part = 0; part < PARTS; ++part) {
@@ -333,11 +333,11 @@ struct Pull {
         // this only if no entry of the row has been tested before.
         int found[NEAR], hit = -1;
         bool has = false;
-        found[0] = k[0] >= 0 ? look(begin, k[0], row) : ABSENT;
+        found[0] = k[0] >= 0 ? classify(begin, k[0], row) : ABSENT;
         const bool is_enough = is_alone && found[0] == SETTLES;
 #pragma unroll
         for (int j = 1; j < NEAR; ++j)
-          found[j] = k[j] >= 0 && !is_enough ? look(begin + j, k[j], row) : ABSENT;
+          found[j] = k[j] >= 0 && !is_enough ? classify(begin + j, k[j], row) : ABSENT;
 #pragma unroll
         for (int j = NEAR - 1; j >= 0; --j) {
           if (found[j] == SETTLES) hit = j;
@@ -372,7 +372,7 @@ struct Pull {
     const Offset end = lane() < count ? a.indptr[row + 1] : 0;
     // One element per row. If IS_ONE_TERM is true, the element is ~n if the entry at position begin
     // + n has a term, and 0 if no such entry has been found. Otherwise the element is the bitwise
-    // OR of the `Look` values of the row's entries.
+    // OR of the `EntryKind` values of the row's entries.
     u32 *const hits = (u32 *)list;
     while (true) {
       const u32 length = u32(end - begin), through = warp_inclusive_sum(length),
@@ -400,7 +400,7 @@ struct Pull {
       for (int i = 0; i < SLOTS; ++i) {
         const Offset from = shuffle(begin, of[i]);
         const i32 its_row = shuffle(row, of[i]);
-        const int found = k[i] < 0 ? ABSENT : look(from + Offset(number[i]), k[i], its_row);
+        const int found = k[i] < 0 ? ABSENT : classify(from + Offset(number[i]), k[i], its_row);
         if (found == ABSENT) continue;
         if constexpr (IS_FIRST<Op>) atomicMax(&hits[of[i]], ~number[i]);
         else if constexpr (Op::IS_ANY) atomicExch(&hits[of[i]], ~number[i]);

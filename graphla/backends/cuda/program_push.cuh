@@ -93,8 +93,8 @@ struct Push {
       for (int i = 0; i < SLOTS; ++i) {
         degrees[i] = 0;
         if (!(fresh >> i & 1)) continue;
-        if (claim_output(out.present, o[i])) is_new |= 1u << i;
         degrees[i] = outputs.degree(o[i]);
+        if (claim_output(out.present, o[i])) is_new |= 1u << i;
       }
 #pragma unroll
       for (int i = 0; i < SLOTS; ++i) {

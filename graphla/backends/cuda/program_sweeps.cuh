@@ -97,16 +97,28 @@ DEVICE bool takes_part(const Span &span) {
 }
 
 /// Deletes the entries of a vector at the positions of a span, and sets their values to `identity`.
-/// The positions are divided among threads as in a sweep.
+/// The positions are divided among threads as in a sweep. A thread loads the flags of AHEAD
+/// positions before it stores anything, so that the loads overlap.
 template <class T> DEVICE void reset_entries(const Vector<T> &v, Span span, T identity) {
+  constexpr int AHEAD = 8;
   const u32 share = share_of(span), step = warps_in_grid() * share;
+  if (u32(lane()) >= share) return;
 #pragma unroll 1
-  for (u32 base = shifted_warp(span.shift) * share; base < span.count; base += step) {
-    if (u32(lane()) >= share || base + u32(lane()) >= span.count) continue;
-    const i32 i = span.at(base + u32(lane()));
-    if (!span.list && !v.present[i]) continue;
-    v.values[i] = identity;
-    v.present[i] = false;
+  for (u32 base = shifted_warp(span.shift) * share; base < span.count; base += AHEAD * step) {
+    const u32 mine = base + u32(lane());
+    bool has[AHEAD];
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k) {
+      has[k] = mine + k * step < span.count;
+      if (has[k] && !span.list) has[k] = v.present[mine + k * step];
+    }
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k) {
+      if (!has[k]) continue;
+      const i32 i = span.at(mine + k * step);
+      v.values[i] = identity;
+      v.present[i] = false;
+    }
   }
 }
 

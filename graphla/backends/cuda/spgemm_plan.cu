@@ -21,13 +21,13 @@ enum Bin {
 
 /// The list of rows of each bin. `counts` and `tickets` must initially be zero.
 struct Lists {
-  i32 *rows;        // the rows of each bin; the list of a bin begins at bin * room
-  u64 *counts;      // the number of rows of each bin, followed by the number of terms of each bin
-  u64 *tickets;     // counts the blocks that have finished
-  i64 *told;        // host memory that receives the number of rows in each bin
-  i64 room;         // capacity of each list, in rows
-  i64 tiles;        // number of column tiles
-  i64 most_sorted;  // maximum number of terms of a row that is computed by sorting
+  i32 *rows;         // the rows of each bin; the list of a bin begins at bin * room
+  u64 *counts;       // the number of rows of each bin, followed by the number of terms of each bin
+  u64 *tickets;      // counts the blocks that have finished
+  i64 *host_counts;  // host memory that receives the number of rows in each bin
+  i64 room;          // capacity of each list, in rows
+  i64 tiles;         // number of column tiles
+  i64 most_sorted;   // maximum number of terms of a row that is computed by sorting
 
   /// Appends each of the rows `begin`, `begin` + `step`, `begin` + 2 * `step`, ... to the list of
   /// its bin. All lanes of a warp must call this together, with consecutive values of `begin`. A
@@ -68,9 +68,9 @@ struct Lists {
   }
 
   /// Stores the number of rows of each bin in host memory. Only one block calls this.
-  DEVICE void tell() const {
+  DEVICE void store_counts() const {
     __syncthreads();
-    if (threadIdx.x < BINS) told[threadIdx.x] = i64(load_relaxed(counts + threadIdx.x));
+    if (threadIdx.x < BINS) host_counts[threadIdx.x] = i64(load_relaxed(counts + threadIdx.x));
   }
 };
 
@@ -103,7 +103,7 @@ __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
   if constexpr (LISTS) {
     if (!lists.are_complete()) return;
     lists.add(a_indptr, nrows, terms, threadIdx.x, blockDim.x);
-    lists.tell();
+    lists.store_counts();
   }
 }
 
@@ -112,7 +112,7 @@ template <class Op, class OffsetA>
 __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const u64 *terms,
                           Lists lists) {
   lists.add(a_indptr, nrows, terms, thread_in_grid(), threads_in_grid());
-  if (lists.are_complete()) lists.tell();
+  if (lists.are_complete()) lists.store_counts();
 }
 
 /// Adds to steps[0] the number of steps that all dot products take. The dot product for an entry

@@ -52,7 +52,7 @@ CENTRALITY = (
             "alpha": "the probability that the walker follows an edge",
             "tol": "stop when a round changes the values by less than this per vertex, on average",
         },
-        tell=_pagerank,
+        make_answer=_pagerank,
     ),
     Algorithm(
         "hits",
@@ -101,7 +101,7 @@ CENTRALITY = (
         ),
         formula="c(v) = (r - 1)² / ((n - 1) Σ d(u, v)),  over the r vertices u that reach v",
         examples=("graphla closeness friends.txt --undirected --top 20",),
-        tell=_closeness,
+        make_answer=_closeness,
     ),
     Algorithm(
         "harmonic",

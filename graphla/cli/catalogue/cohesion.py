@@ -35,7 +35,7 @@ COHESION = (
         ),
         formula="C⟨F⟩ = F plus.pair Fᵀ;  triangles = Σ C",
         examples=("graphla triangles friends.txt",),
-        tell=_triangles,
+        make_answer=_triangles,
     ),
     Algorithm(
         "triangles",

@@ -37,7 +37,7 @@ DISTANCES = (
         ),
         formula="e(v) = max over u of d(v, u)",
         examples=("graphla eccentricity friends.txt --undirected --output eccentricities.csv",),
-        tell=_eccentricity,
+        make_answer=_eccentricity,
     ),
     Algorithm("diameter", "the maximum distance between two vertices", ("diameter",)),
     Algorithm("radius", "the minimum eccentricity of a vertex", ("radius",)),

@@ -21,7 +21,7 @@ from graphla.graph import Graph
 
 _NO_OPTIONS = ("mask", "directed", "undirected", "dtype", "e", "sp", "usebounds")
 
-Teller = Callable[[Graph, Any, Namespace], Answer]
+AnswerMaker = Callable[[Graph, Any, Namespace], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Algorithm:
     formula: str = ""  # formula in the help text; by default the docstring's first line
     examples: tuple[str, ...] = ()
     # The function that turns a result into an answer to print; None stands for findings.answer.
-    tell: Teller | None = None
+    make_answer: AnswerMaker | None = None
     words: dict[str, str] = field(default_factory=dict)  # help texts that override the defaults
     hides: tuple[str, ...] = ()  # parameters that do not become options
     # Arguments that are passed to the function in every call.
@@ -58,7 +58,7 @@ class Algorithm:
         return getattr(algorithms, self.function)
 
     @property
-    def told(self) -> GraphOptions:
+    def graph_options(self) -> GraphOptions:
         """The options that were passed to the function's decorator `graph_algorithm`."""
         return self.run.graph_options  # pyright: ignore[reportFunctionMemberAccess]
 
@@ -78,8 +78,8 @@ class Algorithm:
 
     def answer(self, graph: Graph, found: Any, options: Namespace) -> Answer:
         """Return the answer to print and save, given the result `found` of the function."""
-        if self.tell is not None:
-            return self.tell(graph, found, options)
+        if self.make_answer is not None:
+            return self.make_answer(graph, found, options)
         return findings.answer(graph, found, self.values, options.top)
 
 

@@ -76,12 +76,12 @@ GROUPS = (
         "greedy_color",
         "a color for each vertex such that neighbors have different colors",
         ("color",),
-        tell=_colors,
+        make_answer=_colors,
     ),
     Algorithm(
         "maximal_matching",
         "a set of edges that share no vertices; no further edge can be added to the set",
         ("mate",),
-        tell=_matching,
+        make_answer=_matching,
     ),
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphla.cli import findings
 from graphla.cli.answers import Answer, number
-from graphla.cli.catalogue.entry import Algorithm, Teller
+from graphla.cli.catalogue.entry import Algorithm, AnswerMaker
 from graphla.graph import Graph
 
 
@@ -47,14 +47,14 @@ def _answer_reachable(graph: Graph, reached: Any, _options: Namespace) -> Answer
     return findings.of_set(graph, reached, "reached")
 
 
-def _best_paths(name: str, title: str) -> Teller:
+def _best_paths(name: str, title: str) -> AnswerMaker:
     """Return a function that turns the values and the parents of best paths into an answer.
 
     `name` is what the values are called in the output, and `title` is the title of the table of the
     largest values. The count of reached vertices and this table leave out the sources themselves.
     """
 
-    def tell(graph: Graph, found: Any, options: Namespace) -> Answer:
+    def make_answer(graph: Graph, found: Any, options: Namespace) -> Answer:
         values, parents = found
         vertices, before = parents.to_coo()
         others = values.dup()
@@ -70,7 +70,7 @@ def _best_paths(name: str, title: str) -> Teller:
             top=findings.extremes(title, graph, name, others, options.top),
         )
 
-    return tell
+    return make_answer
 
 
 PATHS = (
@@ -93,7 +93,7 @@ PATHS = (
             "graphla bfs road-NY --explain          # each level, pushed or pulled, and its time",
         ),
         hides=("levels", "parents"),
-        tell=_bfs,
+        make_answer=_bfs,
     ),
     Algorithm(
         "sssp",
@@ -112,14 +112,14 @@ PATHS = (
             "graphla sssp roads.mtx --unweighted    # counts edges",
         ),
         hides=("parents",),
-        tell=_distances,
+        make_answer=_distances,
     ),
     Algorithm(
         "bellman_ford",
         "the minimum weight of a path from a source to each vertex; weights may be negative",
         ("distance",),
         hides=("parents",),
-        tell=_distances,
+        make_answer=_distances,
     ),
     Algorithm(
         "negative_cycle",
@@ -142,19 +142,19 @@ PATHS = (
             "graphla reachable friends.txt --labels --source alice --cutoff 3 --output near.csv",
         ),
         words={"cutoff": "the maximum number of edges of a path"},
-        tell=_answer_reachable,
+        make_answer=_answer_reachable,
     ),
     Algorithm(
         "descendants",
         "the vertices reachable from a vertex, except this vertex",
         ("reached",),
-        tell=_answer_reachable,
+        make_answer=_answer_reachable,
     ),
     Algorithm(
         "ancestors",
         "the vertices from which a vertex is reachable, except this vertex",
         ("reached",),
-        tell=_answer_reachable,
+        make_answer=_answer_reachable,
     ),
     Algorithm(
         "transitive_closure",
@@ -214,7 +214,7 @@ PATHS = (
         formula="w = w max (w max.min A),  until w converges",
         examples=("graphla widest pipes.csv --undirected --source 3 --output widths.csv",),
         fixed={"parents": True},
-        tell=_best_paths("width", "widest paths"),
+        make_answer=_best_paths("width", "widest paths"),
     ),
     Algorithm(
         "minimax_path",
@@ -228,7 +228,7 @@ PATHS = (
         formula="h = h min (h min.max A),  until h converges",
         examples=("graphla minimax passes.csv --undirected --source 3",),
         fixed={"parents": True},
-        tell=_best_paths("height", "greatest heights"),
+        make_answer=_best_paths("height", "greatest heights"),
     ),
     Algorithm(
         "most_reliable_path",
@@ -243,6 +243,6 @@ PATHS = (
         formula="p = p max (p max.times A),  until p converges",
         examples=("graphla reliable network.csv --source 3 --output reliabilities.csv",),
         fixed={"parents": True},
-        tell=_best_paths("probability", "most reliable paths"),
+        make_answer=_best_paths("probability", "most reliable paths"),
     ),
 )

@@ -13,7 +13,7 @@ from graphla.settings import config
 
 
 @dataclass(frozen=True)
-class BatchTuning:
+class BatchSizeTuning:
     """Parameters that determine the batch size."""
 
     edges: int = 1 << 27
@@ -29,7 +29,7 @@ class BatchTuning:
     """The maximum number of searches in a batch."""
 
 
-TUNING = BatchTuning()
+TUNING = BatchSizeTuning()
 
 
 def batches(

@@ -116,7 +116,7 @@ def search(
     limit: int | None,
     levels: Any,
     parents: Parents,
-    tell: Callable[[list[Level], float], None] | None = None,
+    record: Callable[[list[Level], float], None] | None = None,
     meanwhile: Meanwhile | None = None,
 ) -> BfsResult:
     """Run a breadth-first search from the vertices `starts`, of which there is at least one. Return
@@ -149,7 +149,7 @@ def search(
     elif towards == "auto" and tree.depth <= SHALLOW:
         a.add_loss(SPARED * do.costs.push_entry * a.nvals * tree.reached / a.nrows)
     if recorders():
-        (tell or _record_bfs)(tree.trace, seconds)
+        (record or _record_bfs)(tree.trace, seconds)
     return tree
 
 

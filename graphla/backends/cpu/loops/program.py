@@ -112,7 +112,8 @@ GOES_ON, FINISHED, FAULTED, SPREAD, NEEDS_FORM, NEEDS_ROOM, RECORDS = range(7)
 AFTER_REGION, AFTER_RECORD = 1, 2  # values of PHASE: where to continue a statement
 
 STRETCH = np.uint64(1 << 14)  # number of consecutive indices per partial result of a reduction
-NOT_FULL, OUT_OF_RANGE, DUPLICATE, NO_ITEM, BAD_INDEX = range(5)  # faults of statements
+# The faults of statements.
+NOT_FULL, OUT_OF_RANGE, OUT_OF_INT64, DUPLICATE, NO_ITEM, BAD_INDEX = range(6)
 
 # The faults that a program defines are numbered downwards from FIRST_FAULT.
 FIRST_FAULT = -100
@@ -564,17 +565,25 @@ def choose_direction(product, w, r):
 
 
 def check_indices(w, slot, indices, n, size):
-    """Check that a slot is full and that its values are valid indices of a vector of size
-    `size`."""
+    """Check that a slot is full and that its values are valid indices of a vector of size `size`.
+
+    The fault is described by the highest index if it is too high, otherwise by the lowest index.
+    """
     if w[slot + NVALS] < n:
         w[FAULT], w[FAULT_A], w[FAULT_B] = -1 - NOT_FULL, n - w[slot + NVALS], n
         return
+    if n == 0:
+        return
+    lowest = highest = indices[0]
     for t in range(np.uint64(n)):
-        index = np.int64(indices[t])
-        is_wide = index < 0 and indices[t] > 0  # a UINT64 that does not fit INT64
-        if index >= size or index < -size or is_wide:
-            w[FAULT], w[FAULT_A], w[FAULT_B] = -1 - OUT_OF_RANGE, index, size
-            return
+        lowest, highest = min(lowest, indices[t]), max(highest, indices[t])
+    index = np.int64(highest)
+    if index < 0 and highest > 0:  # a UINT64 that does not fit INT64
+        w[FAULT], w[FAULT_A], w[FAULT_B] = -1 - OUT_OF_INT64, index, size
+    elif index >= size:
+        w[FAULT], w[FAULT_A], w[FAULT_B] = -1 - OUT_OF_RANGE, index, size
+    elif np.int64(lowest) < -size:
+        w[FAULT], w[FAULT_A], w[FAULT_B] = -1 - OUT_OF_RANGE, np.int64(lowest), size
 
 
 def wrap(index, size):
