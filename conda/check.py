@@ -1,7 +1,8 @@
 """Check the conda recipe without building the package; `make recipe` runs this script.
 
-rattler-build parses the recipe and renders it for the current version. The script compares its
-requirements with those in pyproject.toml. Building the package would need a conda channel.
+rattler-build parses the recipe and renders it for the current version. The script compares the
+requirements of the rendered recipe with those in pyproject.toml. Building the package would need a
+conda channel.
 """
 
 from __future__ import annotations

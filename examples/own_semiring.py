@@ -27,8 +27,8 @@ belief = Vector(float, len(people))
 belief[0] = 1  # Ada saw the event herself, so she fully believes the rumor
 told = belief.dup()
 while told.nvals:
-    # t = t max.doubts A, where t is `told`. Only values of t that exceed `belief` remain, because
-    # only people who now believe the rumor more than before pass it on.
+    # Each person in `told` tells the rumor to acquaintances. People pass the rumor on in the next
+    # round only if they now believe it more than before.
     told << max_doubts(told @ A)
     no_news = binary.le(told & belief).new()
     told(~no_news.V, replace) << told

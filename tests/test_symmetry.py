@@ -73,7 +73,11 @@ def held(A: gl.Matrix) -> int:
 
 
 def random_matrix(n: int, entries: int, seed: int, change: str = "nothing") -> tuple[Any, Any]:
-    """Return rows and columns of a symmetric pattern with self-loops; one entry may be changed."""
+    """Return the rows and columns of a symmetric pattern with self-loops.
+
+    If `change` is "remove" or "move", the function removes or moves one entry, which makes the
+    pattern asymmetric.
+    """
     rng = np.random.default_rng(seed)
     i, j = rng.integers(0, n, (2, entries))
     keys = np.unique(np.concatenate([i * n + j, j * n + i, np.arange(0, n, 3) * (n + 1)]))

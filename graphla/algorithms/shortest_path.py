@@ -118,8 +118,8 @@ def shortest_path_length(
             negative weights. Without weights, both methods run a breadth-first search.
 
     Returns:
-        float: without weights, the number of edges, an int. With weights, their sum along the path:
-            an int for integer weights, and a float for floating-point weights.
+        float: the length of the path: without weights, the number of edges (an int); with weights,
+            their sum (an int if the weights are integers).
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -34,8 +34,8 @@ def voterank(
 
     List vertices in the order in which VoteRank chooses them.
 
-    In a directed graph, the vertices to which a vertex has edges vote for it. Of several vertices
-    with the same number of votes, the smallest is chosen. Takes O(n + m) time per vertex.
+    In a directed graph, j votes for i if there is an edge i -> j. Of several vertices with the same
+    number of votes, the smallest is chosen. Takes O(n + m) time per chosen vertex.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

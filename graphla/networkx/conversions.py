@@ -480,7 +480,8 @@ def _entries(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rows, columns and weights of the entries between the listed nodes.
 
-    The nodes are numbered by their positions in the list; None lists all nodes.
+    The nodes are numbered by their positions in the list. If the list is None, it contains all
+    nodes.
     """
     G = with_attributes(G)
     values = np.ones(G._edge_count(), np.int64) if weight is None else G.attribute(weight)

@@ -185,7 +185,7 @@ def _sum_common(N: Matrix, weights: np.ndarray, pairs: Matrix) -> Matrix:
 
 
 def _community_labels(G: Graph, community: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return an integer for the community of each node, and whether the node has no community."""
+    """Return, for each node, a number for the value of its attribute and whether it is None."""
     given = G.node_attribute(community) if isinstance(G, NetworkXGraph) else [None] * len(G)
     numbers: dict[Any, int] = {}
     listed = [numbers.setdefault(each, len(numbers)) for each in given]

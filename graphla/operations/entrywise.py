@@ -141,7 +141,7 @@ def _select(a: Forms, op: TypedSelectOp, thunk: Any) -> Forms:
 
 
 def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """Apply `compute` to all values; read a format that exists, so that none need be built."""
+    """Apply `compute` to all values, in a format that has already been built."""
     if isinstance(a, VectorStore):
         v = a.at_hand
         return VectorStore(a.device, dtype, compute(v, *args))

@@ -37,7 +37,7 @@ _EACH = ((BOOL,), (INT64,), (FP64,))
 
 
 def _arguments() -> dict[str, tuple[tuple[tuple[DataType, ...], DataType], ...]]:
-    """Return the allowed dtypes of the arguments and the result of each scalar function."""
+    """For each scalar function, return its allowed argument dtypes and the dtype of the result."""
     found: dict[str, tuple[Any, ...]] = {}
     for name in ("add", "sub", "mul", "floordiv", "mod", "pow", "min", "max"):
         found[name] = tuple((pair, pair[0]) for pair in _NUMBERS)

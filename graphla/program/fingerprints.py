@@ -140,7 +140,8 @@ def _qualified_name(value: Any) -> tuple[str, str]:
     if module.partition(".")[0] not in _LIBRARIES:
         raise NoContent
     if type(value) is type and not value.__flags__ & _HEAP_TYPE:
-        # The module of such a class may lack it: the class of built-in functions, for example.
+        # A built-in class may be missing from its module. For example, `builtins` does not contain
+        # the class of built-in functions.
         return module, name
     for part in name.split("."):
         found = getattr(found, part, None)

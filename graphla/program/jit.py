@@ -471,9 +471,10 @@ class NotOnDisk(Exception):
 
 
 class _Shape:
-    """A loop that is flattened with certain helper functions, and its programs for different types.
+    """A loop with inlined helper functions, and the programs compiled from it for different types.
 
-    If the cache on disk has some of the programs, `loop` is None, and all programs come from there.
+    If the cache on disk holds some of the programs, `loop` is None, and all programs are read from
+    the cache.
     """
 
     def __init__(self, owner: _Loop, reads: Reads, loop: Loop | None = None):

@@ -764,7 +764,7 @@ class Notation(Emitter):
         return ir.NotMask(found) if mask.complement else found
 
     def join_masks(self, symbol: str, a: Any, b: Any, node: Any) -> JoinedMask:
-        """Return `a & b` or `a | b`, where at least one of them is a mask."""
+        """Return `a & b` or `a | b`. At least one of the operands a and b is a mask."""
         a, b = self.as_mask(a, node), self.as_mask(b, node)
         dim = self.mask_dim(a)
         one = self.lower_mask(a, dim, node)

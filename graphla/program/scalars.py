@@ -255,7 +255,8 @@ def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     """
     function = COMPARISONS[symbol]
     if isinstance(x, ir.Size) and isinstance(y, ir.Size) and symbol in ("==", "!="):
-        return constant((x == y) == (symbol == "=="))  # different dimensions have different sizes
+        # Two sizes are equal if and only if they are the same Dim.
+        return constant((x == y) == (symbol == "=="))
     if x.dtype is y.dtype:
         return call(function, BOOL, x, y)
     if FP64 not in (x.dtype, y.dtype):

@@ -146,7 +146,10 @@ class Home:
 
 
 def _value_of(function: FunctionType, name: str, is_default: bool) -> Any:
-    """Return the value of a name outside a function, or the default of one of its parameters."""
+    """Return the value that a function reads by `name`: a closure variable, a global or a built-in.
+
+    If `is_default`, `name` is a parameter of the function, and the result is its default value.
+    """
     code = function.__code__
     if is_default:
         by_name = function.__kwdefaults__ or {}

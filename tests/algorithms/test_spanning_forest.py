@@ -34,9 +34,7 @@ def kruskal(graph: Edges, maximum: bool, weigh: bool) -> dict[tuple[int, int], f
 
 
 @given(undirected | real, st.booleans(), st.booleans())
-def test_a_spanning_forest_has_the_edges_that_the_algorithm_of_kruskal_chooses(
-    graph, maximum, weigh
-):
+def test_a_spanning_forest_has_the_edges_that_kruskals_algorithm_chooses(graph, maximum, weigh):
     A = graph.matrix()
     F = spanning_forest(A, "weight" if weigh else None, maximum=maximum)
     expected = kruskal(graph, maximum, weigh)

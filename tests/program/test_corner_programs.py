@@ -502,7 +502,7 @@ def test_a_loop_may_compare_an_array_with_none():
     check(write, [u, lambda: np.ones((2, 2))], [u, lambda: [1, "a"]], [u, lambda: None])
 
 
-# --- statements that run together -----------------------------------------------------------------
+# --- statements that share a loop -----------------------------------------------------------------
 
 
 def test_statements_that_run_together_may_remove_an_entry_and_add_the_entry_again():

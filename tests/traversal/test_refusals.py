@@ -81,7 +81,7 @@ def test_the_argument_name_limit_is_accepted_as_the_former_name_of_cutoff():
         gl.closure(x, A, "min_plus", cutoff=1, limit=1)
 
 
-def test_the_argument_parents_must_be_true_or_false():
+def test_a_value_of_parents_that_is_neither_true_nor_false_is_rejected():
     refused(
         TypeError, "parents must be True or False, not 'least'", x, A, "min_plus", parents="least"
     )

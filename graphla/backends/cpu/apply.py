@@ -36,10 +36,10 @@ def apply(a: Any, op: TypedUnaryOp) -> Any:
 
 
 def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
-    """For the values x of `a`, return the vector or matrix of the values op(value, x) if `side` is
-    "left", or op(x, value) if `side` is "right".
+    """Return `a` with each entry x replaced by op(value, x) or op(x, value).
 
-    If op is positional, the position of x counts as the position of both operands.
+    The first form is used if `side` is "left", the second one if `side` is "right". A positional op
+    gets the position of x for both operands.
     """
     x_type, y_type = op.type.np_type, op.type2.np_type
     if op.is_positional:

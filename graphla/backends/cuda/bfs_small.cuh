@@ -59,9 +59,9 @@ struct SmallLimits {
 struct SmallMemory {
   i32 *far;     // the vertices of long rows
   i32 *far_by;  // for each long row, the reached neighbor that a pull has found, or -1
-  // For each long row: the index of its first unread entry. `read_far` numbers the entries of all
-  // long rows consecutively, and changes the elements so that the entry with number k in row r has
-  // the index far_begin[r] + k.
+  // For each long row: the index of its first unread entry. `read_far` then subtracts the number of
+  // unread entries of all earlier long rows. So if the unread entries of all long rows are numbered
+  // consecutively, entry number k, in row r, has the index far_begin[r] + k.
   u32 *far_begin;
   u32 *far_end;  // the lengths of long rows, which `read_far` replaces with their running sums
   // In a pull, each warp reads 32 rows at a time, and row k of them belongs to lane k. There is one

@@ -30,7 +30,7 @@ class ColoringTuning:
     alone: int = 1 << 16
     # A warp takes all later vertices in groups of this many.
     together: int = 4
-    held: int = 8  # number of neighbors without a color that a lane can hold
+    held: int = 8  # maximum number of uncolored neighbors that a lane holds
     nap: int = 20  # nanoseconds between two reads of a color that a warp waits for
 
 

@@ -38,8 +38,9 @@ TUNING = CoresTuning()
 
 
 def cores(out: Csr, into: Csr | None) -> Array | None:
-    """Return the core number of each vertex as int64[n], or None if `out` has about 2^31 entries or
-    more."""
+    """Return the core number of each vertex as int64[n].
+
+    Return None if `out` has too many entries for 32-bit counts (2^31 - 1 minus a reserve)."""
     n, tuning = out.nrows, current(TUNING)
     if out.nvals >= INT32_END - 1024:
         return None

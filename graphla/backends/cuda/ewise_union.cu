@@ -24,7 +24,7 @@ enum MergeShape {
   MERGE_TILE = 4096,  // number of items in a tile; a position in a tile fits in 16 bits
   MOVES = 2           // number of items that a thread loads before it writes their results
 };
-constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // number of items of a tile per thread
+constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // tile items per thread
 constexpr int PARTS = 1024;                        // capacity of `kept`, in row starts of a tile
 constexpr u32 NO_INDEX = ~0u;  // larger than every index; marks the end of a row
 

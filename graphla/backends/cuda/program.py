@@ -303,7 +303,7 @@ class Loop:
         whole = self._whole  # another thread may change `_whole` at the same time
         if whole is None or not whole.is_done():
             return
-        with suppress(CompilationFailed):  # if this fails, all runs use the parts
+        with suppress(CompilationFailed):  # otherwise keep the kernel made of parts
             self._use(whole())
         self._whole = None
 
