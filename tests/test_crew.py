@@ -92,6 +92,33 @@ def test_several_python_threads_may_run_loops_at_the_same_time() -> None:
     assert len(crew._crews._idle) <= crew.MOST
 
 
+def test_a_loop_runs_alone_if_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(crew, "_crews", crew._Crews())
+    with monkeypatch.context() as patch:
+        patch.setattr(crew.Thread, "start", fail)
+        test_threads_together_process_each_vertex_once(4)
+    assert crew._crews._idle[0].size == 0
+    test_threads_together_process_each_vertex_once(4)
+    assert crew._crews._idle[0].size == 3
+
+
+def test_a_crew_that_could_not_be_built_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(crew, "_crews", crew._Crews())
+    with monkeypatch.context() as patch:
+        patch.setattr(crew, "load", fail)
+        for _ in range(crew.MOST):
+            with pytest.raises(KeyboardInterrupt):
+                test_threads_together_process_each_vertex_once(4)
+    test_threads_together_process_each_vertex_once(4)
+    assert len(crew._crews._idle) == 1
+
+
 SCRIPT = """
 import os, sys
 import graphla as gl

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import suppress
 from threading import Lock, Thread
 from types import BuiltinFunctionType
 from typing import Any
@@ -61,9 +62,11 @@ class _Crew:
         self.serve = load("crew.serve", spec, (self.mail,))
 
     def run(self, loop: Any, arguments: tuple, helpers: int) -> int:
-        while self.size < helpers:
-            Thread(target=self.serve, args=(self.mail,), name="graphla", daemon=True).start()
-            self.size += 1
+        # The process may have too many threads, or be about to exit. The loop needs no helper.
+        with suppress(RuntimeError):
+            while self.size < helpers:
+                Thread(target=self.serve, args=(self.mail,), name="graphla", daemon=True).start()
+                self.size += 1
         entry = loop(*arguments, self.packed)
         return self.lead(self.mail, entry, self.address, helpers)
 
@@ -91,8 +94,9 @@ class _Crews:
         with self._growing:
             if self._left == 0:
                 return None
+            crew = _Crew()
             self._left -= 1
-        return _Crew()
+        return crew
 
     def give(self, crew: _Crew) -> None:
         self._idle.append(crew)
