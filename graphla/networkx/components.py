@@ -24,6 +24,7 @@ from graphla.networkx.graphs import (
     without_weights,
 )
 from graphla.networkx.searches import depth_first, neighbors_of, node_number
+from graphla.networkx.selections import refuse_loops
 from graphla.sparse import Matrix
 
 NULL = "Connectivity is undefined for the null graph."
@@ -210,7 +211,12 @@ def biconnected_components(G: Graph) -> Iterator[set[Any]]:
 
 
 def biconnected_component_edges(G: Graph) -> Iterator[list[tuple[Any, Any]]]:
-    """Implement `networkx.biconnected_component_edges`."""
+    """Implement `networkx.biconnected_component_edges`, which lists self-loops, too."""
+    refuse_loops(G, "biconnected_component_edges")
+    return _component_edges(G)
+
+
+def _component_edges(G: Graph) -> Iterator[list[tuple[Any, Any]]]:
     blocks = _blocks(G)
     rows, columns = _ends(G)
     once = blocks.order[rows] < blocks.order[columns]
