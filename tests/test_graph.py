@@ -766,13 +766,13 @@ def test_the_table_of_commands_lists_algorithms_and_describes_each_option():
 @settings(max_examples=12)
 @given(data=st.data())
 def test_algorithms_return_the_same_results_for_a_graph_as_for_its_matrix(algorithm, data):
-    G, A = data.draw(labeled(directed=False if algorithm.told.undirected else None))
+    G, A = data.draw(labeled(directed=False if algorithm.graph_options.undirected else None))
     numbered, named = _arguments(data.draw, algorithm, G)
     expected, problem = _tried(algorithm, A, numbered | _direction(algorithm, G))
     found, other = _tried(algorithm, G, named)
     assert type(other) is type(problem)
-    rows = numbered.get(algorithm.told.rows)
-    told = _under(G.labels, expected, algorithm.told.gives, rows)
+    rows = numbered.get(algorithm.graph_options.rows)
+    told = _under(G.labels, expected, algorithm.graph_options.gives, rows)
     assert _read(found) == _read(told)
 
 
@@ -790,17 +790,17 @@ def _arguments(draw: Any, algorithm: Algorithm, G: Graph) -> tuple[dict, dict]:
     vertices = st.integers(0, len(G) - 1)
     for name, parameter in algorithm.parameters.items():
         is_needed = parameter.default is inspect.Parameter.empty
-        if name in algorithm.told.keyed:
+        if name in algorithm.graph_options.keyed:
             if is_needed or draw(st.booleans()):
                 values = draw(st.lists(st.integers(0, 2), min_size=len(G), max_size=len(G)))
                 values = values if is_needed else [float(1 + x) for x in values]
                 numbered[name] = dict(enumerate(values))
                 named[name] = dict(zip(G.labels, values, strict=True))
-        elif name in algorithm.told.pairs:
+        elif name in algorithm.graph_options.pairs:
             pairs = st.lists(st.tuples(vertices, vertices), unique=True, max_size=4)
             given = draw(st.none() | pairs)
             numbered[name], named[name] = given, _names(G.labels, given)
-        elif name in algorithm.told.vertices:
+        elif name in algorithm.graph_options.vertices:
             if is_needed and name != "sources":
                 given = draw(vertices)
             else:
