@@ -22,6 +22,7 @@ class Domain:
     also contains NaN.
 
     `agreement` states how the two sides of the law agree on this set:
+
     - "exact": the sides are equal. NaN counts as equal to NaN, and -0.0 as equal to 0.0.
     - "rounding": the sides differ by at most the rounding errors of a few operations.
     - "choice": each side is one of the operands, but not necessarily the same operand. The laws of
